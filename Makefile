@@ -1,0 +1,32 @@
+# Everything runs inside .venv in this folder; python3 and make are all a machine needs beforehand.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test lint types benchmarks clean
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "coterie needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/coterie demo
+
+test: setup
+	$(BIN)/python -m pytest tests src
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+benchmarks: setup
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv build dist
