@@ -20,7 +20,11 @@ __version__ = "0.1.0.dev0"
 _MODULES = ("corpus", "datasets", "engines", "metrics", "semantics", "text", "weights")
 _NAMES: dict[str, str] = {"Vectorizer": "coterie.text", "Corpus": "coterie.corpus"}
 
-__all__ = ["__version__", *_MODULES, *_NAMES]  # pyright: ignore
+__all__ = [  # noqa: PLE0604
+    "__version__",
+    *_MODULES,
+    *_NAMES,
+]
 
 
 def __getattr__(name: str) -> Any:

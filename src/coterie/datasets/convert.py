@@ -1,0 +1,118 @@
+"""From the files of a public source to rows: one small pure function for each form they come in.
+
+A converter takes the bytes of the files of a set, in the order in which the catalogue names them, and yields
+(label, text). A file in another form than expected gives a ValueError, LookupError, TypeError or csv.Error.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+
+Row = tuple[str, str]
+Converter = Callable[..., Iterator[Row]]
+
+AG_NEWS = ("World", "Sports", "Business", "Sci/Tech")
+SEARCH_SNIPPETS = (
+    "business",
+    "computers",
+    "culture-arts-entertainment",
+    "education-science",
+    "engineering",
+    "health",
+    "politics-society",
+    "sports",
+)
+STACK_OVERFLOW = (
+    *("wordpress", "oracle", "svn", "apache", "excel", "matlab", "visual-studio", "cocoa", "osx", "bash"),
+    *("spring", "hibernate", "scala", "sharepoint", "ajax", "qt", "drupal", "linq", "haskell", "magento"),
+)
+THUC_NEWS = (
+    *("finance", "realty", "stocks", "education", "science"),
+    *("society", "politics", "sports", "game", "entertainment"),
+)
+
+
+def titles(file: bytes) -> Iterator[Row]:
+    """Lines ``number<TAB>label|text``.
+
+    >>> list(titles(b"0\\tsport|two goals\\n"))
+    [('sport', 'two goals')]
+    """
+    for line in _lines(file):
+        _, row = line.split("\t", 1)
+        label, text = row.split("|", 1)
+        yield label, text
+
+
+def clusters(file: bytes) -> Iterator[Row]:
+    """Lines of JSON, ``{"text": ..., "cluster": number}``.
+
+    >>> list(clusters(b'{"text": " two goals", "cluster": 37}\\n'))
+    [('37', 'two goals')]
+    """
+    for line in _lines(file):
+        row = json.loads(line)
+        yield str(int(row["cluster"])), row["text"].strip()
+
+
+def search_snippets(texts: bytes, labels: bytes) -> Iterator[Row]:
+    """A file of texts and a file of numbers from 1 to 8."""
+    return _side_by_side(texts, labels, SEARCH_SNIPPETS)
+
+
+def stack_overflow(texts: bytes, labels: bytes) -> Iterator[Row]:
+    """A file of titles and a file of numbers from 1 to 20."""
+    return _side_by_side(texts, labels, STACK_OVERFLOW)
+
+
+def ag_news(file: bytes) -> Iterator[Row]:
+    """Lines ``number<TAB>text``, numbers from 1 to 4.
+
+    >>> list(ag_news(b"2\\ttwo goals\\n"))
+    [('Sports', 'two goals')]
+    """
+    for line in _lines(file):
+        number, text = line.split("\t", 1)
+        yield _named(number, AG_NEWS), text.strip()
+
+
+def ag_news_csv(file: bytes) -> Iterator[Row]:
+    """CSV rows ``number,title,description`` without a header; the text is both, with a space between."""
+    for number, title, description in csv.reader(io.StringIO(file.decode("utf-8"), newline=""), strict=True):
+        yield _named(number, AG_NEWS), f"{title} {description}".strip()
+
+
+def thuc_news(*files: bytes) -> Iterator[Row]:
+    """Lines ``text<TAB>number``, numbers from 0 to 9; the files follow one another.
+
+    >>> list(thuc_news("两个进球\\t7\\n".encode()))
+    [('sports', '两个进球')]
+    """
+    for file in files:
+        for line in _lines(file):
+            text, number = line.rsplit("\t", 1)
+            yield _named(number, THUC_NEWS, first=0), text
+
+
+def _side_by_side(texts: bytes, labels: bytes, names: tuple[str, ...]) -> Iterator[Row]:
+    for text, number in zip(_lines(texts), _lines(labels), strict=True):
+        yield _named(number, names), text.replace("\t", " ").strip()
+
+
+def _named(number: str, names: tuple[str, ...], first: int = 1) -> str:
+    """The name that a number stands for, the first being number `first`."""
+    place = int(number) - first
+    if not 0 <= place < len(names):
+        raise ValueError(f"label {number!r} is not one of {first} to {first + len(names) - 1}")
+    return names[place]
+
+
+def _lines(file: bytes) -> list[str]:
+    """Lines of a UTF-8 file with or without mark and carriage returns; empty lines at its end are none."""
+    lines = file.decode("utf-8-sig").split("\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]

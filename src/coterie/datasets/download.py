@@ -1,0 +1,174 @@
+"""The checked download: read the source files, convert them, compare the checksum, write the set at once.
+
+Nothing is written before all is right, and what is written appears under its name only when it is whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import os
+import secrets
+from collections.abc import Callable
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
+
+from coterie.datasets import read
+from coterie.datasets.catalog import Entry, Source
+from coterie.errors import InputError
+
+PUBLIC = "https://raw.githubusercontent.com"
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+_PIECE = 1 << 16
+
+Progress = Callable[[int], None]
+
+
+def download(
+    entry: Entry, folder: Path, *, base_url: str | None, timeout: float, progress: Progress | None
+) -> Path:
+    """Put the set into `folder`, unless it is there and intact, and return its path."""
+    target = folder / entry.file_name
+    if entry.source is None:
+        raise InputError(
+            f"{entry.name!r} cannot be fetched: {entry.obstacle}. It comes from {entry.origin}. Make "
+            f"{entry.file_name} of it (UTF-8 lines of label, tab, text, compressed with gzip) and put it "
+            "into the folder that COTERIE_DATA names"
+        )
+    if timeout <= 0:
+        raise InputError(f"timeout must be a number of seconds above 0, got {timeout!r}")
+    if _intact(target, entry):
+        return target
+    try:
+        files = _files(entry.source, base_url or PUBLIC, entry.limit, timeout, progress)
+        data = _converted(entry.source, files)
+        _check(data, entry)
+    except InputError as error:
+        raise InputError(
+            f"{entry.name!r} was not fetched: {error}. Nothing was written; try again later, or put "
+            f"{entry.file_name} into the folder that COTERIE_DATA names"
+        ) from error
+    write(target, gzip.compress(data, mtime=0))
+    return target
+
+
+def write(target: Path, data: bytes) -> None:
+    """Write a file so that, whatever happens, it is there as a whole or not at all."""
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{target} cannot be written: {error.strerror or error}; COTERIE_CACHE can name another folder"
+        ) from error
+
+
+def _intact(target: Path, entry: Entry) -> bool:
+    """Is the set there already, with the right content?"""
+    if not target.is_file():
+        return False
+    try:
+        return _sha256(read.content(target, entry.limit)) == entry.sha256
+    except InputError:
+        return False
+
+
+def _files(source: Source, base: str, limit: int, timeout: float, progress: Progress | None) -> list[bytes]:
+    """The source files; together at most `limit` bytes."""
+    opener = build_opener(_SameHost(base))
+    files: list[bytes] = []
+    for url in source.urls(_allowed(base)):
+        before = sum(map(len, files))
+        files.append(_read(opener, url, limit - before, timeout, _shifted(progress, before)))
+    return files
+
+
+def _read(opener: OpenerDirector, url: str, limit: int, timeout: float, progress: Progress) -> bytes:
+    data = bytearray()
+    try:
+        with opener.open(Request(url, headers={"User-Agent": "coterie"}), timeout=timeout) as response:
+            length = response.headers.get("Content-Length", "")
+            expected = int(length) if length.isdecimal() else None
+            _bound(url, expected or 0, limit)
+            while piece := response.read(_PIECE):
+                data += piece
+                _bound(url, len(data), limit)
+                progress(len(data))
+    except HTTPError as error:
+        error.close()
+        raise InputError(f"{url} answers {error.code} {error.reason}") from error
+    except TimeoutError as error:
+        raise InputError(f"{url} was silent for {timeout:g} seconds") from error
+    except URLError as error:
+        raise InputError(f"{url} cannot be reached: {error.reason}") from error
+    except (OSError, HTTPException) as error:
+        raise InputError(f"{url} broke off after {len(data):,} bytes: {error}") from error
+    if expected is not None and len(data) != expected:
+        raise InputError(f"{url} broke off after {len(data):,} of {expected:,} bytes")
+    return bytes(data)
+
+
+def _bound(url: str, size: int, limit: int) -> None:
+    if size > limit:
+        raise InputError(f"{url} is larger than the {limit:,} bytes that this set can need")
+
+
+def _shifted(progress: Progress | None, before: int) -> Progress:
+    """Report the bytes of the whole set, of which `before` came with earlier files."""
+    return (lambda received: progress(before + received)) if progress else (lambda received: None)
+
+
+def _converted(source: Source, files: list[bytes]) -> bytes:
+    try:
+        return "".join(f"{label}\t{text}\n" for label, text in source.convert(*files)).encode("utf-8")
+    except (ValueError, LookupError, TypeError, AttributeError, csv.Error) as error:
+        raise InputError(f"the files of {source.repository} are not in the form expected: {error}") from error
+
+
+def _check(data: bytes, entry: Entry) -> None:
+    found = _sha256(data)
+    if found != entry.sha256:
+        raise InputError(f"its content has the SHA-256 {found}, expected {entry.sha256}")
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _allowed(base: str) -> str:
+    """`base` if it is https, or http on this machine."""
+    parts = urlsplit(base)
+    if parts.hostname and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOCAL)):
+        return base
+    raise InputError(f"base_url must start with https://, or with http:// on 127.0.0.1, got {base!r}")
+
+
+class _SameHost(HTTPRedirectHandler):
+    """Follows a redirect within the host that was asked, and from http to https; refuses any other."""
+
+    def __init__(self, base: str) -> None:
+        self._base = urlsplit(base)
+
+    def redirect_request(  # noqa: PLR0917 (the signature is the standard library's)
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> Request | None:
+        """The request to follow with, as the standard library makes it."""
+        target = urlsplit(newurl)
+        same = (target.scheme, target.netloc) == (self._base.scheme, self._base.netloc)
+        if not same and (target.scheme, target.hostname) != ("https", self._base.hostname):
+            fp.close()
+            raise InputError(f"{req.full_url} redirects to another host, {newurl}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)

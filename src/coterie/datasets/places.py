@@ -1,0 +1,31 @@
+"""The folders in which data sets are looked for, and the one into which they are fetched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from coterie.cache import cache_folder
+
+
+def folders() -> list[Path]:
+    """Where sets are looked for, first to last: ``COTERIE_DATA``, beside a source checkout, the cache."""
+    data = os.environ.get("COTERIE_DATA")
+    return [
+        *([Path(data).expanduser()] if data else []),
+        *_beside_checkout(Path(__file__).resolve()),
+        cache_folder(),
+    ]
+
+
+def find(file_name: str) -> Path | None:
+    """The first file of that name in `folders`, or None."""
+    return next((path for folder in folders() if (path := folder / file_name).is_file()), None)
+
+
+def _beside_checkout(module: Path) -> list[Path]:
+    """``../shared/datasets`` of a checkout, when this package lies in ``src/`` next to a pyproject.toml."""
+    source = module.parents[2]
+    if source.name == "src" and (source.parent / "pyproject.toml").is_file():
+        return [source.parent.parent / "shared" / "datasets"]
+    return []

@@ -1,0 +1,7 @@
+"""Engines: the same algorithm over row blocks in memory or from disk."""
+
+from coterie.engines.base import Block, Engine
+from coterie.engines.disk import DiskEngine, write_blocks
+from coterie.engines.memory import MemoryEngine, as_engine
+
+__all__ = ["Block", "DiskEngine", "Engine", "MemoryEngine", "as_engine", "write_blocks"]

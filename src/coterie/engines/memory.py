@@ -1,0 +1,70 @@
+"""Row blocks in memory, worked on by threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix, issparse
+
+from coterie.engines.base import Block, Engine, csr_view
+from coterie.engines.threads import ordered_map, usable_threads
+from coterie.errors import InputError
+
+T = TypeVar("T")
+
+#: Rows of a block cut from one matrix. Fixed, so that sums have one order on any number of threads.
+BLOCK_ROWS = 65_536
+
+
+class MemoryEngine(Engine):
+    """Blocks held in memory.
+
+    >>> import numpy as np
+    >>> engine = as_engine(np.eye(3))
+    >>> engine.sum(lambda block: block.X.T @ block.weights)
+    array([1., 1., 1.])
+    """
+
+    def __init__(self, blocks: Sequence[Block], threads: int | None = None):
+        if not blocks:
+            raise InputError("an engine needs at least one block")
+        self.blocks = list(blocks)
+        self.threads = usable_threads(threads)
+        self.n_rows = sum(block.X.shape[0] for block in self.blocks)
+        self.n_terms = self.blocks[0].X.shape[1]
+
+    def map(self, function: Callable[[Block], T]) -> Iterator[T]:
+        """Yield `function(block)` for each block, in block order."""
+        return ordered_map(function, self.blocks, min(self.threads, len(self.blocks)))
+
+
+def as_engine(X: Any, weights: npt.ArrayLike | None = None, threads: int | None = None) -> Engine:
+    """An engine over `X`: itself if it is one, else a matrix (sparse or dense) cut into blocks.
+
+    `weights` says how many identical texts each row stands for.
+    """
+    if isinstance(X, Engine):
+        if weights is not None:
+            raise InputError("weights cannot be given with an engine, whose blocks carry their own")
+        return X
+    matrix = X.tocsr() if issparse(X) else csr_matrix(np.atleast_2d(np.asarray(X, dtype=np.float64)))
+    n_rows = matrix.shape[0]
+    row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+    if row_weights.shape != (n_rows,):
+        raise InputError(
+            f"weights must have one number for each of {n_rows} rows, got shape {row_weights.shape}"
+        )
+    starts = range(0, max(n_rows, 1), BLOCK_ROWS)
+    blocks = [Block(rows(matrix, a, a + BLOCK_ROWS), row_weights[a : a + BLOCK_ROWS], a) for a in starts]
+    return MemoryEngine(blocks, threads)
+
+
+def rows(matrix: csr_matrix, start: int, stop: int) -> csr_matrix:
+    """Rows start … stop of a CSR matrix, sharing its memory."""
+    indptr = matrix.indptr[start : stop + 1]
+    first, last = indptr[0], indptr[-1]
+    shape = (len(indptr) - 1, matrix.shape[1])
+    return csr_view(matrix.data[first:last], matrix.indices[first:last], indptr - first, shape)

@@ -1,0 +1,118 @@
+"""Identical texts become one row with a weight, and rows get an order that depends on their content alone.
+
+Texts are dealt into buckets by the leading bits of their digest and sorted by digest within a bucket, so
+buckets one after another are the whole collection in canonical order. A bucket is all that has to be in
+memory at a time, whatever the number of texts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.engines.memory import BLOCK_ROWS
+from coterie.sequences import Sequences
+from coterie.text.encoder import Encoded
+
+#: Bits of the digest that choose a bucket when the number of texts is not known beforehand.
+STREAM_BITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Distinct texts in canonical order.
+
+    `weights` says how many texts each stands for; `rows` are the numbers of all texts in the input, and
+    `place` for each of those the distinct text it became.
+    """
+
+    sequences: Sequences
+    weights: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int64]
+
+
+def fold(encoded: Encoded, rows: npt.NDArray[np.int64]) -> Folded:
+    """Sort by digest, keep one of each."""
+    high, low = encoded.digests[:, 0], encoded.digests[:, 1]
+    order = np.lexsort((low, high))
+    high, low = high[order], low[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+    place = np.cumsum(first) - 1
+    return Folded(encoded.sequences.take(order[first]), np.bincount(place), rows[order], place)
+
+
+def bits_for(n_rows: int) -> int:
+    """How many leading bits of the digest deal rows into blocks of about `BLOCK_ROWS` or less."""
+    return max(0, int(np.ceil(np.log2(max(n_rows, 1) / BLOCK_ROWS))))
+
+
+class Buckets:
+    """Encoded texts dealt out by digest, in memory or, with a folder, in one file a bucket."""
+
+    def __init__(self, bits: int = STREAM_BITS, folder: Path | None = None):
+        self.bits = bits
+        self.n_texts = 0
+        self._folder = folder
+        self._memory: list[list[tuple[Encoded, npt.NDArray[np.int64]]]] = [[] for _ in range(len(self))]
+
+    def __len__(self) -> int:
+        return 1 << self.bits
+
+    def add(self, batch: Encoded) -> None:
+        """Deal out the next texts of the input."""
+        rows = np.arange(self.n_texts, self.n_texts + len(batch.sequences))
+        self.n_texts += len(rows)
+        if not self.bits:
+            self._put(0, batch, rows)
+            return
+        bucket = batch.digests[:, 0] >> np.uint64(64 - self.bits)
+        order = np.argsort(bucket, kind="stable")
+        edges = np.searchsorted(bucket[order], np.arange(len(self) + 1, dtype=np.uint64))
+        for number, (a, b) in enumerate(itertools.pairwise(edges)):
+            if a < b:
+                some = order[a:b]
+                self._put(number, Encoded(batch.sequences.take(some), batch.digests[some]), rows[some])
+
+    def folded(self) -> Iterator[Folded]:
+        """The buckets in canonical order, each folded; a bucket is forgotten once it is handed out."""
+        for number in range(len(self)):
+            parts = self._take(number)
+            sequences = Sequences.concatenate([part.sequences for part, _ in parts])
+            digests = np.concatenate([part.digests for part, _ in parts] or [np.empty((0, 2), np.uint64)])
+            rows = np.concatenate([rows for _, rows in parts] or [np.empty(0, np.int64)])
+            yield fold(Encoded(sequences, digests), rows)
+
+    def _put(self, number: int, batch: Encoded, rows: npt.NDArray[np.int64]) -> None:
+        if self._folder is None:
+            self._memory[number].append((batch, rows))
+            return
+        with self._file(number).open("ab") as file:
+            for array in (batch.sequences.ids, batch.sequences.offsets, batch.digests, rows):
+                np.save(file, array, allow_pickle=False)
+
+    def _take(self, number: int) -> list[tuple[Encoded, npt.NDArray[np.int64]]]:
+        if self._folder is None:
+            parts, self._memory[number] = self._memory[number], []
+            return parts
+        path = self._file(number)
+        if not path.exists():
+            return []
+        parts = []
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            while file.tell() < size:
+                ids, offsets, digests, rows = (np.load(file) for _ in range(4))
+                parts.append((Encoded(Sequences(ids, offsets), digests), rows))
+        path.unlink()
+        return parts
+
+    def _file(self, number: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"bucket-{number:03d}.npy"

@@ -1,0 +1,246 @@
+"""What terms tell about each other: co-occurrence, PPMI, and term × term matrices known by their products.
+
+Nothing dense of size terms × terms is ever formed. Counts and PPMI are sparse; correlations are operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_matrix, csr_matrix, diags
+
+from coterie.engines import Block, Engine, as_engine
+from coterie.engines.base import pattern
+from coterie.errors import InputError
+from coterie.sequences import UNKNOWN, Sequences
+
+Array = npt.NDArray[np.float64]
+Gram = Literal["assc", "assc_n", "cov", "pcor"]
+GRAMS: tuple[Gram, ...] = ("assc", "assc_n", "cov", "pcor")
+
+
+def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
+    """For each pair of different terms the number of texts that hold both: sparse, symmetric, zero diagonal.
+
+    >>> cooccurrence(np.array([[1, 2, 0], [1, 1, 1]])).toarray()
+    array([[0., 2., 1.],
+           [2., 0., 1.],
+           [1., 1., 0.]])
+    """
+
+    def pairs(block: Block) -> csr_matrix:
+        held = pattern(block.X)
+        return held.T.tocsr() @ diags(block.weights) @ held
+
+    return _without_diagonal(as_engine(X, weights).sum(pairs))
+
+
+def window_cooccurrence(
+    texts: Sequences | Iterable[Sequences],
+    n_terms: int,
+    window: int = 10,
+    weights: npt.ArrayLike | Iterable[npt.ArrayLike] | None = None,
+) -> csr_matrix:
+    """For each pair of different terms how often they stand at most `window` words apart.
+
+    Words outside the vocabulary take up their place in the window; drop them first
+    (``Sequences.known``) to count over the terms alone. `texts` may come as blocks, `weights` then too.
+    """
+    if window < 1:
+        raise InputError(f"window must be at least 1, got {window!r}")
+    blocks = [texts] if isinstance(texts, Sequences) else texts
+    every = _per_block(weights, isinstance(texts, Sequences))
+    total = csr_matrix((n_terms, n_terms))
+    for block, block_weights in zip(blocks, every, strict=False):
+        total = total + _window_pairs(block, n_terms, window, block_weights)
+    return _without_diagonal((total + total.T).tocsr())
+
+
+def _per_block(weights: Any, single: bool) -> Iterator[Any]:
+    if weights is None:
+        while True:
+            yield None
+    yield from [weights] if single else weights
+
+
+def _window_pairs(texts: Sequences, n_terms: int, window: int, weights: Any) -> csr_matrix:
+    """Ordered pairs: the first term stands before the second."""
+    text = texts.text_of_token()
+    weight = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = csr_matrix((n_terms, n_terms))
+    for distance in range(1, min(window, int(texts.lengths.max(initial=0)) - 1) + 1):
+        left, right = texts.ids[:-distance], texts.ids[distance:]
+        together = (text[:-distance] == text[distance:]) & (left != UNKNOWN) & (right != UNKNOWN)
+        values = weight[text[:-distance][together]]
+        # tocsr adds up pairs that occur more than once
+        total = total + coo_matrix((values, (left[together], right[together])), shape=total.shape).tocsr()
+    return total
+
+
+def ppmi(counts: Any, shift: float = 1.0, smoothing: float = 1.0) -> csr_matrix:
+    """Positive pointwise mutual information, ``max(log(P(i,j) / (P(i) P(j))) − log(shift), 0)``, sparse.
+
+    Parameters
+    ----------
+    counts
+        Co-occurrence counts, terms × contexts.
+    shift
+        Number of negative samples of shifted PPMI; 1 shifts nothing.
+    smoothing
+        Exponent on the context distribution; 1 smooths nothing, 0.75 is customary.
+    """
+    if not shift > 0:
+        raise InputError(f"shift must be above 0, got {shift!r}")
+    table = csr_matrix(counts, dtype=np.float64).tocoo()
+    total = table.data.sum()
+    if total <= 0:
+        return csr_matrix(table.shape)
+    term = np.bincount(table.row, weights=table.data, minlength=table.shape[0])
+    context = np.bincount(table.col, weights=table.data, minlength=table.shape[1]) ** smoothing
+    context = context / context.sum()  # P(j) ∝ n(j)^smoothing
+    seen = table.data > 0
+    row, col, count = table.row[seen], table.col[seen], table.data[seen]
+    # P(i,j) / (P(i) P(j)) = n(i,j) / (n(i) P(j))
+    values = np.log(count / (term[row] * context[col])) - np.log(shift)
+    positive = values > 0
+    return csr_matrix((values[positive], (row[positive], col[positive])), shape=table.shape)
+
+
+def unit_rows(matrix: csr_matrix) -> csr_matrix:
+    """Rows scaled to unit length; an empty row stays empty."""
+    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    scale = np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))
+    return (diags(scale) @ matrix).tocsr()
+
+
+class TermCorrelation:
+    """The cosine between rows of PPMI, ``S = P̂P̂ᵀ`` with P̂ the rows at unit length, known by its products."""
+
+    def __init__(self, associations: Any):
+        self.rows = unit_rows(csr_matrix(associations, dtype=np.float64))
+        self._columns = self.rows.T.tocsr()
+        self.shape = (self.rows.shape[0], self.rows.shape[0])
+
+    def __matmul__(self, factors: Array) -> Array:
+        """``S·Q = P̂(P̂ᵀQ)``."""
+        product: Array = self.rows @ (self._columns @ factors)
+        return product
+
+    def diagonal(self) -> Array:
+        """1 for every term that has associations, else 0."""
+        return (np.diff(self.rows.indptr) > 0).astype(np.float64)
+
+    @cached_property
+    def squared_norm(self) -> float:
+        """``‖S‖²``, by strips of rows."""
+        return float(sum(strip.power(2).sum() for strip in self.strips()))
+
+    @cached_property
+    def density(self) -> float:
+        """Share of the entries of S that are not zero."""
+        return sum(strip.count_nonzero() for strip in self.strips()) / max(self.shape[0] ** 2, 1)
+
+    def strips(self, rows: int = 256) -> Iterator[csr_matrix]:
+        """S in strips of a few rows, each sparse, for what cannot be said by products."""
+        for start in range(0, self.shape[0], rows):
+            yield self.rows[start : start + rows] @ self._columns
+
+
+@dataclass(frozen=True)
+class TermGram:
+    """A term × term matrix ``G = A (XᵀX − N μμᵀ) A`` with a diagonal A, known by its products.
+
+    ====== ============================================ ==================== ========
+    kind   what it is                                   A                    centred
+    ====== ============================================ ==================== ========
+    assc   association ``XᵀX``                          1                    no
+    assc_n the same over both terms' lengths (cosine)   1 / length           no
+    cov    covariance                                   1 / √(N − 1)         yes
+    pcor   Pearson correlation                          1 / (√(N − 1) · sd)  yes
+    ====== ============================================ ==================== ========
+    """
+
+    documents: Engine
+    scale: Array
+    mean: Array
+    n_texts: float
+
+    @classmethod
+    def of(cls, X: Any, kind: Gram, weights: npt.ArrayLike | None = None) -> TermGram:
+        """The matrix of the given kind over the terms of X."""
+        if kind not in GRAMS:
+            raise InputError(f"kind must be one of {', '.join(GRAMS)}; got {kind!r}")
+        engine = as_engine(X, weights)
+        n_texts, sums, squares = engine.sum(_moments)
+        centred = kind in ("cov", "pcor")
+        mean = sums / max(n_texts, 1.0) if centred else np.zeros_like(sums)
+        spread = squares - n_texts * mean**2  # squared length of a term's column, centred or not
+        # a constant term leaves rounding dust where zero is meant
+        spread[spread <= 1e-12 * squares] = 0.0
+        if kind == "cov":
+            scale = np.full_like(sums, max(n_texts - 1.0, 1.0) ** -0.5)
+        elif kind == "assc":
+            scale = np.ones_like(sums)
+        else:
+            scale = np.divide(1.0, np.sqrt(spread), where=spread > 0, out=np.zeros_like(spread))
+        return cls(engine, scale, mean, n_texts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Terms × terms."""
+        return len(self.scale), len(self.scale)
+
+    def __matmul__(self, factors: Array) -> Array:
+        """``G·Q`` in one pass over the documents."""
+        right = self._scaled(factors)
+        inner = self.documents.sum(lambda block: block.X.T @ _weighted(block, block.X @ right))
+        return self._scaled(inner - self._mean_product(right))
+
+    def columns(self, terms: npt.ArrayLike) -> Array:
+        """``G[:, terms]``: terms × chosen terms, dense, in one pass over the documents."""
+        chosen = np.asarray(terms)
+        inner = self.documents.sum(
+            lambda block: np.asarray((block.X.T @ _weighted(block, block.X[:, chosen])).todense())
+        )
+        mean = self.n_texts * np.outer(self.mean, self.mean[chosen])
+        product: Array = self.scale[:, None] * (inner - mean) * self.scale[chosen]
+        return product
+
+    def diagonal(self) -> Array:
+        """``G[i, i]``."""
+        squares = self.documents.sum(_moments)[2]
+        diagonal: Array = self.scale**2 * (squares - self.n_texts * self.mean**2)
+        return diagonal
+
+    def _scaled(self, factors: Array) -> Array:
+        scaled: Array = self.scale[:, None] * factors if factors.ndim == 2 else self.scale * factors
+        return scaled
+
+    def _mean_product(self, factors: Array) -> Array:
+        """``N μ(μᵀQ)``, what centring takes away; X itself is never centred."""
+        product: Array = self.n_texts * np.multiply.outer(self.mean, self.mean @ factors)
+        return product
+
+
+def _moments(block: Block) -> tuple[float, Array, Array]:
+    """Number of texts, and the sum and the sum of squares of each term."""
+    squared = block.X.multiply(block.X).tocsr()
+    return float(block.weights.sum()), block.X.T @ block.weights, squared.T @ block.weights
+
+
+def _weighted(block: Block, rows: Any) -> Any:
+    """Rows times the number of texts each stands for."""
+    if isinstance(rows, np.ndarray):
+        return rows * (block.weights[:, None] if rows.ndim == 2 else block.weights)
+    return diags(block.weights) @ rows
+
+
+def _without_diagonal(counts: csr_matrix) -> csr_matrix:
+    table = counts.tocoo()
+    other = (table.row != table.col) & (table.data != 0)
+    return csr_matrix((table.data[other], (table.row[other], table.col[other])), shape=table.shape)

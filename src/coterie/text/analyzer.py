@@ -1,0 +1,143 @@
+"""From texts to terms in two steps: cut a text into forms, as written; bring each distinct form to its term.
+
+Both steps are columnar. Cutting is done once per distinct piece between two spaces, normal forms,
+stop words and stems once per distinct form; the running text itself is only ever looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from coterie.errors import InputError
+from coterie.text import languages, tokens, unspaced
+from coterie.text.tokens import KIND_PATTERNS, KINDS, Kind
+from coterie.text.unspaced import Segmenter
+
+#: The form of a token that is left out: it keeps its place in the running text.
+LEFT_OUT: Final = ""
+
+_COMPOUND: Final = ("hashtag", "unspaced")
+_HASHTAG_PARTS = re.compile(r"[^\W\d_]+|\d+")
+# #ClimateChange → Climate, Change; #NASALaunch → NASA, Launch
+_CAMEL = re.compile(r"(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ])")
+_SKIN_AND_STYLE = r"[\x{FE0F}\p{Emoji_Modifier}]"
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """What happens to a text on its way to terms.
+
+    Parameters
+    ----------
+    languages
+        Languages whose stop words leave; words are stemmed by the first.
+    stem
+        Whether words are cut to their stem.
+    use_stop_words, stop_words
+        Whether the lists of the languages are used; further words to leave out.
+    drop
+        Kinds of tokens to leave out, of `coterie.text.tokens.KINDS`.
+    segmenter
+        How scripts without spaces are cut.
+    """
+
+    languages: tuple[str, ...] = ("english",)
+    stem: bool = True
+    use_stop_words: bool = True
+    stop_words: frozenset[str] = frozenset()
+    drop: tuple[Kind, ...] = ("url", "email")
+    segmenter: Segmenter = "auto"
+
+    def __post_init__(self) -> None:
+        for language in self.languages:
+            languages.language_name(language)
+        for kind in self.drop:
+            if kind not in KINDS:
+                raise InputError(f"drop must be a selection of {', '.join(KINDS)}; got {kind!r}")
+
+    def cut(self, texts: pl.Series) -> pl.Series:
+        """Forms of each text in reading order, as written: a series of lists.
+
+        >>> Analyzer().cut(pl.Series(["Wow #OpenData", "see http://a.example"])).to_list()
+        [['Wow', '#OpenData', 'Open', 'Data'], ['see', '']]
+        """
+        cut = tokens.extract(tokens.prepare(texts)).alias("plain")
+        frame = pl.DataFrame(cut).with_row_index("row")
+        flat = frame.explode("plain", empty_as_null=False)
+        special = flat.filter(pl.col("plain").str.contains(self._special_pattern())).select("row").unique()
+        if special.is_empty():
+            return cut
+        some = frame.join(special, on="row", how="semi", maintain_order="left")
+        kinds = iter(tokens.kinds(some["plain"].explode(empty_as_null=False)))
+        forms = [[form for t in row for form in self._forms(t, next(kinds))] for row in some["plain"]]
+        other = some.select("row", pl.Series("special", forms, dtype=pl.List(pl.String)))
+        joined = frame.join(other, on="row", how="left", maintain_order="left")
+        return joined.select(pl.coalesce("special", "plain")).to_series()
+
+    def _special_pattern(self) -> str:
+        """Matches at least the tokens that `_forms` does not hand through as they are."""
+        return "|".join(KIND_PATTERNS[kind] for kind in KIND_PATTERNS if kind in (*self.drop, *_COMPOUND))
+
+    def _forms(self, token: str, kind: Kind) -> list[str]:
+        """The forms of one token: none of its own if dropped, several for a hashtag or an unspaced run."""
+        if kind in self.drop:
+            return [LEFT_OUT]
+        if kind == "hashtag":
+            parts = _HASHTAG_PARTS.findall(token)
+            return [token, *(word for part in parts for word in _CAMEL.split(part))]
+        if kind == "unspaced":
+            return unspaced.split(token, unspaced.resolve(self.segmenter))
+        return [token]
+
+    def terms(self, forms: pl.Series) -> pl.DataFrame:
+        """For each form its surface (lower case) and its term, null where it is left out.
+
+        >>> Analyzer().terms(pl.Series(["Universities", "the", "C++", "E-mail", "U.S."])).rows()
+        [('universities', 'univers'), ('the', None), ('c++', 'c++'), ('e-mail', 'email'), ('u.s.', 'us')]
+        """
+        form = pl.col("form")
+        frame = pl.DataFrame({"form": forms, "kind": tokens.kinds(forms)})
+        lowered = form.str.to_lowercase().str.replace_all("’", "'", literal=True)
+        # "İ" becomes "i" and a combining dot, which would make İstanbul another city than istanbul
+        lowered = lowered.str.replace_all("i\u0307", "i", literal=True)
+        plain_emoji = form.str.replace_all(_SKIN_AND_STYLE, "")
+        frame = frame.select(
+            "kind", surface=pl.when(pl.col("kind") == "emoji").then(plain_emoji).otherwise(lowered)
+        )
+        distinct = frame.unique(maintain_order=True)
+        spelled = distinct.with_columns(term=self._spelling())
+        table = spelled.with_columns(term=self._stemmed(spelled["term"]))
+        return frame.join(table, on=["kind", "surface"], how="left", maintain_order="left").select(
+            "surface", "term"
+        )
+
+    def _spelling(self) -> pl.Expr:
+        """One spelling for variants of a word; null for stop words and what was left out before."""
+        word = pl.col("surface")
+        if languages.elides(self.languages):
+            word = word.map_elements(languages.without_elision, return_dtype=pl.String)
+        spelled = (
+            pl.when(word.str.contains(r"^(?:\p{L}\.){2,}\p{L}?$|^\p{L}-\p{L}+$"))
+            .then(word.str.replace_all(r"[.-]", ""))  # u.s.a. is usa, e-mail is email
+            .otherwise(word.str.replace(r"'s?$", ""))  # the company's
+        )
+        stop = pl.Series([LEFT_OUT, *sorted(self.all_stop_words())], dtype=pl.String).implode()
+        return pl.when(pl.col("surface").is_in(stop) | spelled.is_in(stop)).then(None).otherwise(spelled)
+
+    def _stemmed(self, spelled: pl.Series) -> pl.Series:
+        stem = languages.stemmer(self.languages[0]) if self.stem and self.languages else None
+        if stem is None:
+            return spelled
+        # numbers, codes, hashtags, c++ and node.js have no stem
+        words = spelled.filter(spelled.str.contains(r"^[\p{L}\p{M}'-]+$").fill_null(False)).unique()
+        return spelled.replace(words, pl.Series(stem(words.to_list()), dtype=pl.String))
+
+    def all_stop_words(self) -> frozenset[str]:
+        """Every word that is left out."""
+        own = frozenset(word.lower() for word in self.stop_words)
+        lists = [languages.stop_words(name) for name in self.languages] if self.use_stop_words else []
+        return own.union(*lists)

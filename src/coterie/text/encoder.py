@@ -1,0 +1,87 @@
+"""Texts to integers: every distinct form gets a number once, the running text becomes a sequence of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from coterie.sequences import Sequences, offsets_of
+from coterie.text.analyzer import Analyzer
+
+Tokenizer = Literal["words", "whitespace"] | Callable[[str], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A batch of texts: the form numbers of each, and a digest of its content (two 64-bit columns)."""
+
+    sequences: Sequences
+    digests: npt.NDArray[np.uint64]
+
+
+class Encoder:
+    """Numbers the forms of texts, batch by batch; may be used from several threads at once.
+
+    The numbers depend on the order in which batches arrive: they are names, not an order. Whoever needs
+    an order sorts `forms()`.
+    """
+
+    def __init__(self, analyzer: Analyzer, tokenizer: Tokenizer = "words"):
+        self._analyzer = analyzer
+        self._tokenizer = tokenizer
+        #: Whether texts came tokenised: their tokens are terms as they are.
+        self.verbatim = False
+        self._numbers = pl.Categories.random(namespace="coterie")
+        # polars forgets the numbers when no column uses them any more
+        self._anchor = pl.Series([], dtype=pl.Categorical(self._numbers))
+
+    def encode(self, texts: pl.Series) -> Encoded:
+        """Number the forms of a batch: a series of strings, or of lists where texts are tokenised already."""
+        if texts.dtype == pl.String:
+            return Encoded(self._from_texts(texts), digests(texts))
+        self.verbatim = True
+        joined = texts.list.join("\x1f")
+        return Encoded(self._from_lists(texts), digests(joined))
+
+    def forms(self) -> pl.Series:
+        """All forms seen so far; the form with number i stands at position i."""
+        return self._numbers.to_series()
+
+    def _from_texts(self, texts: pl.Series) -> Sequences:
+        if callable(self._tokenizer):
+            cut = [[str(token) for token in self._tokenizer(text)] for text in texts]
+            return self._from_lists(pl.Series(cut, dtype=pl.List(pl.String)))
+        # No token contains a space, so pieces between spaces can be cut once per distinct piece.
+        pieces = texts.str.split(" ")
+        local = pl.Categories.random(namespace="coterie")
+        coded = pieces.explode(empty_as_null=False).cast(pl.Categorical(local))
+        numbers = coded.to_physical().to_numpy()
+        # every number below the largest is in use; `local.to_series()` would walk through Python strings
+        used = np.arange(int(numbers.max()) + 1 if len(numbers) else 0, dtype=np.uint32)
+        distinct = pl.Series(used).cat.to(coded.dtype).cast(pl.String)
+        if self._tokenizer == "whitespace":
+            lists = distinct.str.extract_all(r"\S+")
+        else:
+            lists = self._analyzer.cut(distinct)
+        forms_of_piece = self._from_lists(lists)
+        running = forms_of_piece.take(numbers)
+        starts = offsets_of(pieces.list.len().to_numpy())
+        return Sequences(running.ids, running.offsets[starts])
+
+    def _from_lists(self, lists: pl.Series) -> Sequences:
+        forms = lists.explode(empty_as_null=False).cast(self._anchor.dtype)
+        ids = forms.to_physical().to_numpy().astype(np.int32, copy=False)
+        return Sequences(ids, offsets_of(lists.list.len().to_numpy()))
+
+
+def digests(texts: pl.Series) -> npt.NDArray[np.uint64]:
+    """A 128-bit digest of each text, stable over versions and machines, as two unsigned columns."""
+    blake = hashlib.blake2b
+    joined = b"".join([blake(text.encode(), digest_size=16).digest() for text in texts.to_list()])
+    return np.frombuffer(joined, dtype=">u8").astype(np.uint64).reshape(-1, 2)

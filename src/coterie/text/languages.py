@@ -1,0 +1,144 @@
+"""Stop words, stemmers and elisions of languages, by name ("english") or code ("en")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from coterie.errors import InputError
+
+# English lists in circulation hold words that carry a topic in tickets and titles. These are kept.
+_CONTENT_WORDS = frozenset(
+    [
+        "bill",
+        "bottom",
+        "call",
+        "computer",
+        "cry",
+        "describe",
+        "detail",
+        "empty",
+        "fill",
+        "find",
+        "fire",
+        "found",
+        "front",
+        "full",
+        "interest",
+        "mill",
+        "move",
+        "serious",
+        "show",
+        "side",
+        "sincere",
+        "system",
+        "thick",
+        "thin",
+        "top",
+    ]
+)
+# French, Italian and Catalan join a short word to the next one with an apostrophe: l'école, dell'arte.
+_ELIDED = frozenset(
+    [
+        "l",
+        "d",
+        "j",
+        "m",
+        "t",
+        "s",
+        "n",
+        "c",
+        "qu",
+        "lorsqu",
+        "puisqu",
+        "jusqu",
+        "quoiqu",
+        "dell",
+        "all",
+        "dall",
+        "nell",
+        "sull",
+        "un",
+        "quest",
+    ]
+)
+_ELIDING = frozenset({"french", "italian", "catalan"})
+
+
+@cache
+def language_name(language: str) -> str:
+    """The full name of a language given by name or code; an unknown one is refused with the known names."""
+    from stop_words import AVAILABLE_LANGUAGES, LANGUAGE_MAPPING
+
+    wanted = language.strip().lower()
+    name = LANGUAGE_MAPPING.get(wanted, wanted)
+    known = {*AVAILABLE_LANGUAGES, *_stemmer_names()}
+    if name not in known:
+        raise InputError(f"language {language!r} is not known; use one of: {', '.join(sorted(known))}")
+    return str(name)
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Stop words of a language, empty where no list exists.
+
+    >>> "the" in stop_words("en"), "system" in stop_words("en")
+    (True, False)
+    """
+    from stop_words import AVAILABLE_LANGUAGES, get_stop_words
+
+    name = language_name(language)
+    if name not in AVAILABLE_LANGUAGES:
+        return frozenset()
+    words = frozenset(word.lower().replace("’", "'") for word in get_stop_words(name))
+    return _careful_english(words) if name == "english" else words
+
+
+def _careful_english(words: frozenset[str]) -> frozenset[str]:
+    """Only words both lists agree on, their contractions with and without apostrophe, no content words.
+
+    The package's English list has 1,300 entries, among them "back", "buy" and the names of all
+    internet domains; scikit-learn's has 318.
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    short = frozenset(ENGLISH_STOP_WORDS) - _CONTENT_WORDS
+    contractions = {word for word in words if "'" in word}
+    return short | contractions | ({word.replace("'", "") for word in contractions} & words)
+
+
+@cache
+def _stemmer_names() -> frozenset[str]:
+    import Stemmer
+
+    return frozenset(Stemmer.algorithms())
+
+
+def stemmer(language: str) -> Callable[[Sequence[str]], list[str]] | None:
+    """A function that stems a list of lower-case words, or None where Snowball has no stemmer.
+
+    >>> stemmer("english")(["universities", "university"])
+    ['univers', 'univers']
+    """
+    import Stemmer
+
+    name = language_name(language)
+    if name not in _stemmer_names():
+        return None
+    stem: Callable[[Sequence[str]], list[str]] = Stemmer.Stemmer(name, 0).stemWords
+    return stem
+
+
+def elides(languages: Iterable[str]) -> bool:
+    """Whether one of the languages joins articles to words with an apostrophe."""
+    return any(language_name(language) in _ELIDING for language in languages)
+
+
+def without_elision(word: str) -> str:
+    """The word behind an elided article.
+
+    >>> without_elision("l'école"), without_elision("aujourd'hui")
+    ('école', "aujourd'hui")
+    """
+    head, apostrophe, rest = word.partition("'")
+    return rest if apostrophe and rest and head in _ELIDED else word

@@ -1,0 +1,8 @@
+"""Texts from files: CSV, TSV, JSONL, Parquet, Excel, plain lines, plain or gzip, or standard input.
+
+Files are read in batches of bounded memory. Rows keep their order and the line they came from.
+"""
+
+from coterie.text.readers.source import BadRow, Batch, TextSource, read_texts
+
+__all__ = ["BadRow", "Batch", "TextSource", "read_texts"]

@@ -1,0 +1,76 @@
+"""Words in scripts without spaces: by a segmenter where one is at hand, else overlapping character pairs."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Literal
+
+from coterie.cache import private_cache_folder
+from coterie.errors import InputError
+
+Segmenter = Literal["auto", "jieba", "bigrams", "words"]
+
+# Han · Katakana · everything else. Katakana spells whole loan words, so a run of it is one word.
+_RUNS = re.compile(
+    r"(?P<han>[々〆㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff]+)|(?P<katakana>[゠-ヿㇰ-ㇿ]+)|(?P<other>[^々〆㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff゠-ヿㇰ-ㇿ]+)"
+)
+
+
+def resolve(segmenter: Segmenter) -> Segmenter:
+    """ "auto" means jieba where it is installed, character pairs elsewhere."""
+    if segmenter == "auto":
+        return "jieba" if find_spec("jieba") else "bigrams"
+    if segmenter == "jieba" and not find_spec("jieba"):
+        raise InputError("segmenter='jieba' needs the package jieba: pip install 'coterie[zh]'")
+    if segmenter not in ("jieba", "bigrams", "words"):
+        raise InputError(f"segmenter must be 'auto', 'jieba', 'bigrams' or 'words', got {segmenter!r}")
+    return segmenter
+
+
+def split(run: str, segmenter: Segmenter) -> list[str]:
+    """Words of one unbroken run of characters; never empty for a run that is not.
+
+    >>> split("港股缩量回调", "bigrams")
+    ['港股', '股缩', '缩量', '量回', '回调']
+    >>> split("東京タワーへ", "bigrams")
+    ['東京', 'タワー', 'へ']
+    """
+    if segmenter == "words":
+        return [run]
+    han = _jieba() if segmenter == "jieba" else bigrams
+    words: list[str] = []
+    for match in _RUNS.finditer(run):
+        piece = match.group()
+        if match.lastgroup == "han":
+            words += han(piece)
+        else:
+            words += [piece] if match.lastgroup == "katakana" else bigrams(piece)
+    return words
+
+
+def bigrams(run: str) -> list[str]:
+    """Overlapping pairs of characters; a single character is itself."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+@cache
+def _jieba() -> Callable[[str], list[str]]:
+    import warnings
+
+    with warnings.catch_warnings():  # jieba imports pkg_resources where it exists, which complains
+        warnings.simplefilter("ignore")
+        import jieba
+
+    jieba.setLogLevel(logging.WARNING)
+    tokenizer = (
+        jieba.Tokenizer()
+    )  # our own: words that a program adds to the global one do not change results
+    # jieba keeps its dictionary in a file it trusts; a folder all users share is no place for that
+    tokenizer.tmp_dir = str(private_cache_folder())
+    tokenizer.initialize()
+    cut: Callable[[str], list[str]] = tokenizer.lcut
+    return cut

@@ -1,0 +1,218 @@
+"""Texts to a sparse matrix of counts, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.sparse import csr_matrix, vstack
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.corpus import Corpus, build_corpus, form_table, without_short
+from coterie.engines.threads import ordered_map, usable_threads
+from coterie.errors import InputError
+from coterie.sequences import UNKNOWN, Sequences
+from coterie.text.analyzer import Analyzer
+from coterie.text.encoder import Encoder, Tokenizer
+from coterie.text.inputs import known_length, text_batches
+from coterie.text.tokens import Kind
+from coterie.text.unspaced import Segmenter
+from coterie.text.vocabulary import Limits, Vocabulary
+
+
+class Vectorizer(TransformerMixin, BaseEstimator):
+    """Count the terms of short texts.
+
+    1. A text is cut into tokens as people write them: ``C++``, ``node.js``, ``#hashtags``, emoji.
+    2. Tokens become terms: lower case, stop words out, stems.
+    3. Terms that too few or too many texts hold leave.
+    4. What is left is counted. Every text keeps its row, also an empty one.
+
+    Parameters
+    ----------
+    language : str or list of str, default="english"
+        Language of the texts, by name or code. Of several, stop words of all leave and words are
+        stemmed by the first.
+    stem : bool, default=True
+        Cut words to their stem. Names of features are still the words people write.
+    stop_words : "auto", None or list of str, default="auto"
+        "auto" leaves out the stop words of the language, None leaves out none, a list just those listed.
+    extra_stop_words : list of str, default=()
+        Words to leave out besides.
+    drop : list of str, default=("url", "email")
+        Kinds of tokens to leave out: word, number, hashtag, mention, url, email, emoji, unspaced.
+    tokenizer : "words", "whitespace" or callable, default="words"
+        "whitespace" is for texts whose words are separated by spaces already. A callable takes a text and
+        returns its tokens. Texts given as lists of tokens are taken as terms verbatim.
+    segmenter : "auto", "jieba", "bigrams" or "words", default="auto"
+        How runs of Chinese are cut: by jieba (installed with ``coterie[zh]``), into overlapping pairs of
+        characters, or not at all. Other scripts without spaces are cut into pairs.
+    min_df, max_df : int or float, default=1 and 1.0
+        Fewest and most texts that hold a term, as a number or as a share of all texts.
+    max_terms : int or None, default=None
+        Keep only the terms that most texts hold.
+    min_words : int, default=0
+        Texts with fewer known words are treated as empty.
+    ngrams : int, default=1
+        Longest run of terms that counts as a term of its own.
+    threads : int or None, default=None
+        Number of threads; None uses all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+        Terms with their display forms, document frequencies and counts.
+
+    Examples
+    --------
+    >>> vectorizer = Vectorizer()
+    >>> X = vectorizer.fit_transform(["Refund my broken kettle", "The kettle is broken", ""])
+    >>> X.toarray()
+    array([[1., 1., 1.],
+           [1., 1., 0.],
+           [0., 0., 0.]])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['broken', 'kettle', 'refund']
+    """
+
+    vocabulary_: Vocabulary
+
+    def __init__(
+        self,
+        language: str | Iterable[str] = "english",
+        *,
+        stem: bool = True,
+        stop_words: Literal["auto"] | Iterable[str] | None = "auto",
+        extra_stop_words: Iterable[str] = (),
+        drop: Iterable[Kind] = ("url", "email"),
+        tokenizer: Tokenizer = "words",
+        segmenter: Segmenter = "auto",
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_terms: int | None = None,
+        min_words: int = 0,
+        ngrams: int = 1,
+        threads: int | None = None,
+    ):
+        self.language = language
+        self.stem = stem
+        self.stop_words = stop_words
+        self.extra_stop_words = extra_stop_words
+        self.drop = drop
+        self.tokenizer = tokenizer
+        self.segmenter = segmenter
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_terms = max_terms
+        self.min_words = min_words
+        self.ngrams = ngrams
+        self.threads = threads
+
+    def fit(self, texts: Any, y: Any = None) -> Vectorizer:
+        """Learn the vocabulary of the texts."""
+        self.fit_corpus(texts)
+        return self
+
+    def fit_transform(self, texts: Any, y: Any = None, **_: Any) -> csr_matrix:
+        """Learn the vocabulary and return the counts: one row for each text, in the order given."""
+        return self.fit_corpus(texts).unfolded()
+
+    def fit_corpus(self, texts: Any, folder: str | Path | None = None) -> Corpus:
+        """Learn the vocabulary and return the folded corpus underneath.
+
+        Parameters
+        ----------
+        texts
+            Texts in memory, or a `coterie.text.TextSource` that reads a file.
+        folder
+            A folder for the row blocks. Memory then grows with the vocabulary, not with the texts.
+        """
+        batches, n_texts = _batches(texts)
+        corpus = build_corpus(
+            batches,
+            self._analyzer(),
+            self._limits(),
+            tokenizer=self._checked_tokenizer(),
+            n_texts=n_texts if folder is None else None,
+            folder=None if folder is None else Path(folder),
+            threads=self.threads,
+        )
+        self.vocabulary_ = corpus.vocabulary
+        self._phrases = corpus.phrases
+        self.n_features_out_ = len(corpus.vocabulary)
+        return corpus
+
+    def transform(self, texts: Any) -> csr_matrix:
+        """Count the known terms of texts: one row for each, in the order given."""
+        sequences = ordered_map(self._known, _batches(texts)[0], usable_threads(self._threads_left()))
+        blocks = [self._phrases.count_matrix(part) for part in sequences]
+        return vstack(blocks, format="csr")
+
+    def sequences(self, texts: Any) -> Sequences:
+        """Column numbers of the words of each text in running order; −1 for a word that is not known."""
+        return Sequences.concatenate([self._known(batch) for batch in _batches(texts)[0]])
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The terms as people write them, in column order."""
+        check_is_fitted(self, "vocabulary_")
+        return np.array(self.vocabulary_.display, dtype=object)
+
+    def _known(self, texts: pl.Series) -> Sequences:
+        """Encode texts with a dictionary of their own, then look their terms up in the vocabulary."""
+        check_is_fitted(self, "vocabulary_")
+        encoder = Encoder(self._analyzer(), self._checked_tokenizer())
+        encoded = encoder.encode(texts).sequences
+        table = form_table(encoder.forms(), None if encoder.verbatim else self._analyzer())
+        index = self.vocabulary_.index
+        single = self._phrases.n_terms
+        columns = [index.get(term, UNKNOWN) for term in table["term"]]
+        # a term with a space inside, as tokenised texts may have, is no n-gram
+        column = np.array([c if c < single else UNKNOWN for c in columns] or [UNKNOWN], dtype=np.int32)
+        return without_short(Sequences(column[encoded.ids], encoded.offsets), self.min_words)
+
+    def _threads_left(self) -> int | None:
+        check_is_fitted(self, "vocabulary_")
+        return self.threads
+
+    def _analyzer(self) -> Analyzer:
+        languages = (self.language,) if isinstance(self.language, str) else tuple(self.language)
+        automatic = isinstance(self.stop_words, str)
+        if automatic and self.stop_words != "auto":
+            raise InputError(f"stop_words must be 'auto', None or a list of words, got {self.stop_words!r}")
+        own = () if automatic or self.stop_words is None else self.stop_words
+        return Analyzer(
+            languages=languages,
+            stem=self.stem,
+            use_stop_words=automatic,
+            stop_words=frozenset(own) | frozenset(self.extra_stop_words),
+            drop=tuple(self.drop),
+            segmenter=self.segmenter,
+        )
+
+    def _limits(self) -> Limits:
+        return Limits(self.min_df, self.max_df, self.max_terms, self.min_words, self.ngrams)
+
+    def _checked_tokenizer(self) -> Tokenizer:
+        if callable(self.tokenizer) or self.tokenizer in ("words", "whitespace"):
+            return self.tokenizer
+        raise InputError(f"tokenizer must be 'words', 'whitespace' or a function, got {self.tokenizer!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _batches(texts: Any) -> tuple[Iterable[pl.Series], int | None]:
+    """Batches of texts and, where it is known, how many texts there are."""
+    from coterie.text.readers import TextSource
+
+    if isinstance(texts, TextSource):
+        return (batch.texts for batch in texts), None
+    return text_batches(texts), known_length(texts)

@@ -1,0 +1,131 @@
+"""The terms of a collection: what they are called, how people write them, how often they occur."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from coterie.errors import InputError
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Terms in alphabetical order, n-grams behind the single terms.
+
+    `display` is the form of a term that people most often write: *universities* for the stem *univers*.
+    `document_frequency` and `count` are numbers of texts and of occurrences.
+    """
+
+    terms: tuple[str, ...]
+    display: tuple[str, ...]
+    document_frequency: npt.NDArray[np.int64]
+    count: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The column of each term."""
+        return {term: column for column, term in enumerate(self.terms)}
+
+    def frame(self) -> pl.DataFrame:
+        """The vocabulary as a table."""
+        return pl.DataFrame(
+            {
+                "term": self.terms,
+                "display": self.display,
+                "document_frequency": self.document_frequency,
+                "count": self.count,
+            },
+            schema={
+                "term": pl.String,
+                "display": pl.String,
+                "document_frequency": pl.Int64,
+                "count": pl.Int64,
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which terms and texts count.
+
+    Parameters
+    ----------
+    min_df, max_df
+        A term must be held by at least, at most so many texts: a whole number, or a share of all texts.
+    max_terms
+        Keep the terms held by most texts, at most so many.
+    min_words
+        A text with fewer known words is treated as empty; it keeps its row.
+    ngrams
+        Longest run of terms that counts as a term of its own.
+    """
+
+    min_df: float = 1
+    max_df: float = 1.0
+    max_terms: int | None = None
+    min_words: int = 0
+    ngrams: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("min_df", "max_df"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not (
+                (isinstance(value, int) and value >= 0) or 0.0 <= value <= 1.0
+            ):
+                raise InputError(
+                    f"{name} must be a number of texts or a share between 0.0 and 1.0, got {value!r}"
+                )
+        if self.max_terms is not None and self.max_terms < 1:
+            raise InputError(f"max_terms must be at least 1 or None, got {self.max_terms!r}")
+        if not 1 <= self.ngrams <= 5:
+            raise InputError(f"ngrams must be between 1 and 5, got {self.ngrams!r}")
+
+    def kept(self, document_frequency: npt.NDArray[np.int64], n_texts: int) -> npt.NDArray[np.bool_]:
+        """Which terms stay, given the number of texts that hold each."""
+        low, high = (
+            limit * n_texts if isinstance(limit, float) else limit for limit in (self.min_df, self.max_df)
+        )
+        keep: npt.NDArray[np.bool_] = (document_frequency >= max(low, 1)) & (document_frequency <= high)
+        if self.max_terms is not None and keep.sum() > self.max_terms:
+            # ties go to the term that comes first in the alphabet
+            ranked = np.argsort(np.where(keep, -document_frequency, 1), kind="stable")
+            keep = np.zeros_like(keep)
+            keep[ranked[: self.max_terms]] = True
+        return keep
+
+
+def display_forms(forms: pl.DataFrame) -> pl.DataFrame:
+    """The form to show for each term, from a table with columns form, surface, term and count.
+
+    That is the surface written most often. Its case is kept where most people write capitals
+    inside the word (NASA, iPhone, C++): a capital at the beginning only says where sentences start.
+
+    >>> display_forms(pl.DataFrame({
+    ...     "form": ["University", "universities", "NASA"], "surface": ["university", "universities", "nasa"],
+    ...     "term": ["univers", "univers", "nasa"], "count": [2, 3, 5]})).rows()
+    [('nasa', 'NASA'), ('univers', 'universities')]
+    """
+    surfaces = (
+        forms.filter(pl.col("term").is_not_null())
+        .group_by("term", "surface")
+        .agg(
+            pl.col("count").sum().alias("total"),
+            pl.col("form").sort_by("count", "form", descending=[True, False]).first(),
+            pl.col("count").max().alias("written"),
+        )
+    )
+    inner_capital = pl.col("form").str.contains(r"^.+\p{Lu}|^\p{Lu}[^\p{L}]*$")
+    mostly = pl.col("written") * 2 > pl.col("total")
+    return (
+        surfaces.sort(["term", "total", "surface"], descending=[False, True, False])
+        .group_by("term", maintain_order=True)
+        .first()
+        .select("term", display=pl.when(inner_capital & mostly).then("form").otherwise("surface"))
+    )

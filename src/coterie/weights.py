@@ -1,0 +1,104 @@
+"""How much a term counts: binary, idf, Ncut. Each function gives one number per term.
+
+`X` is documents × terms, a sparse or dense matrix or an engine over row blocks; `weights` says how many
+identical texts a row stands for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.engines import Block, as_engine
+from coterie.engines.base import pattern
+from coterie.errors import InputError
+
+Affinity = Literal["inner", "cosine"]
+Scale = bool | Literal["max", "quantile"]
+
+#: Quantile by which `scale="quantile"` divides: one very rare term cannot set the scale of all others.
+SCALE_QUANTILE = 0.95
+
+
+def binary(X: Any) -> npt.NDArray[np.float64]:
+    """Weight 1 for every term."""
+    return np.ones(X.shape[1])
+
+
+def document_frequency(X: Any, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+    """The number of texts that hold each term."""
+    engine = as_engine(X, weights)
+    return engine.sum(lambda block: term_sums(block, block.weights))
+
+
+def idf(X: Any, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+    """Inverse document frequency, ``log(N / df)``; 0 for a term that no text or every text holds.
+
+    >>> idf(np.array([[1, 1], [1, 0]])).round(3)
+    array([0.   , 0.693])
+    """
+    engine = as_engine(X, weights)
+    df, n_texts = engine.sum(lambda block: (term_sums(block, block.weights), block.weights.sum()))
+    return np.log(n_texts / np.where(df > 0, df, max(n_texts, 1.0)), where=n_texts > 0, out=np.zeros_like(df))
+
+
+def ncut(
+    X: Any, affinity: Affinity = "inner", scale: Scale = True, weights: npt.ArrayLike | None = None
+) -> npt.NDArray[np.float64]:
+    """Ncut weights, ``d ** -0.5`` with d the degree of a term in the graph of terms that share texts.
+
+    The affinity of two terms is ``S = XᵀX`` of the binary X, or the same with the columns of X at unit
+    length (``affinity="cosine"``). S is never formed: ``d = S·1 = Xᵀ(X·1)`` is two passes over X.
+
+    Parameters
+    ----------
+    scale
+        True or "max" divides by the largest weight, as in the paper. "quantile" divides by the 95th
+        percentile and caps at 1. False leaves the weights as they are.
+
+    A term that no text holds has weight 0.
+
+    >>> ncut(np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]])).round(3)
+    array([0.632, 1.   , 1.   ])
+    """
+    if affinity not in ("inner", "cosine"):
+        raise InputError(f"affinity must be 'inner' or 'cosine', got {affinity!r}")
+    engine = as_engine(X, weights)
+    if affinity == "inner":
+        degree = engine.sum(_degrees)
+    else:
+        length = _power(document_frequency(engine), -0.5)
+        degree = length * engine.sum(lambda block: _degrees(block, length))
+    return _scaled(_power(degree, -0.5), scale)
+
+
+def _scaled(weight: npt.NDArray[np.float64], scale: Scale) -> npt.NDArray[np.float64]:
+    used = weight[weight > 0]
+    if scale is False or not len(used):
+        return weight
+    if scale in (True, "max"):
+        return weight / used.max()
+    if scale == "quantile":
+        return np.minimum(weight / np.quantile(used, SCALE_QUANTILE), 1.0)
+    raise InputError(f"scale must be True, False, 'max' or 'quantile', got {scale!r}")
+
+
+def term_sums(block: Block, per_row: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """``Bᵀ per_row`` with B the binary form of the block: for each term the sum over rows that hold it."""
+    sums: npt.NDArray[np.float64] = pattern(block.X).T @ per_row
+    return sums
+
+
+def _degrees(block: Block, length: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
+    """``Bᵀ(B·length)``, and with no lengths ``Bᵀ(B·1)``, where B·1 is the number of terms of each row."""
+    held = pattern(block.X)
+    per_row = np.diff(held.indptr) if length is None else held @ length
+    degrees: npt.NDArray[np.float64] = held.T @ (block.weights * per_row)
+    return degrees
+
+
+def _power(values: npt.NDArray[np.float64], exponent: float) -> npt.NDArray[np.float64]:
+    """Elementwise power in which zero stays zero."""
+    return np.power(values, exponent, where=values > 0, out=np.zeros_like(values))
