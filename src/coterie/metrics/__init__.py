@@ -1,0 +1,32 @@
+"""How good topics and clusters are: agreement with classes, coherence, diversity, use to a classifier."""
+
+# What is heavy (scikit-learn, polars, scipy.optimize) is imported by the functions that need it. The modules
+# here are imported at once: `coherence` is a module and a function, and the name must mean the function.
+from coterie.metrics.classification import svm_accuracy
+from coterie.metrics.clustering import (
+    ClusteringScores,
+    accuracy,
+    ari,
+    cluster_table,
+    clustering_scores,
+    completeness,
+    homogeneity,
+    nmi,
+    purity,
+)
+from coterie.metrics.coherence import coherence, diversity
+
+__all__ = [
+    "ClusteringScores",
+    "accuracy",
+    "ari",
+    "cluster_table",
+    "clustering_scores",
+    "coherence",
+    "completeness",
+    "diversity",
+    "homogeneity",
+    "nmi",
+    "purity",
+    "svm_accuracy",
+]
