@@ -21,7 +21,7 @@ from coterie.text.unspaced import Segmenter
 LEFT_OUT: Final = ""
 
 _COMPOUND: Final = ("hashtag", "unspaced")
-_HASHTAG_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_HASHTAG_PARTS = re.compile(rf"(?P<run>{unspaced.CHARACTER}+)|(?:(?!{unspaced.CHARACTER})[^\W\d_])+|\d+")
 # #ClimateChange → Climate, Change; #NASALaunch → NASA, Launch
 _CAMEL = re.compile(r"(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ])")
 _SKIN_AND_STYLE = r"[\x{FE0F}\p{Emoji_Modifier}]"
@@ -87,17 +87,25 @@ class Analyzer:
         if kind in self.drop:
             return [LEFT_OUT]
         if kind == "hashtag":
-            parts = _HASHTAG_PARTS.findall(token)
-            return [token, *(word for part in parts for word in _CAMEL.split(part))]
+            return [token, *self._words_in(token)]
         if kind == "unspaced":
             return unspaced.split(token, unspaced.resolve(self.segmenter))
         return [token]
+
+    def _words_in(self, hashtag: str) -> list[str]:
+        words: list[str] = []
+        for part in _HASHTAG_PARTS.finditer(hashtag):
+            if part.lastgroup == "run":
+                words += unspaced.split(part.group(), unspaced.resolve(self.segmenter))
+            else:
+                words += _CAMEL.split(part.group())
+        return words
 
     def terms(self, forms: pl.Series) -> pl.DataFrame:
         """For each form its surface (lower case) and its term, null where it is left out.
 
         >>> Analyzer().terms(pl.Series(["Universities", "the", "C++", "E-mail", "U.S."])).rows()
-        [('universities', 'univers'), ('the', None), ('c++', 'c++'), ('e-mail', 'email'), ('u.s.', 'us')]
+        [('universities', 'universiti'), ('the', None), ('c++', 'c++'), ('e-mail', 'email'), ('u.s.', 'us')]
         """
         form = pl.col("form")
         frame = pl.DataFrame({"form": forms, "kind": tokens.kinds(forms)})
@@ -120,13 +128,17 @@ class Analyzer:
         word = pl.col("surface")
         if languages.elides(self.languages):
             word = word.map_elements(languages.without_elision, return_dtype=pl.String)
-        spelled = (
-            pl.when(word.str.contains(r"^(?:\p{L}\.){2,}\p{L}?$|^\p{L}-\p{L}+$"))
-            .then(word.str.replace_all(r"[.-]", ""))  # u.s.a. is usa, e-mail is email
-            .otherwise(word.str.replace(r"'s?$", ""))  # the company's
-        )
         stop = pl.Series([LEFT_OUT, *sorted(self.all_stop_words())], dtype=pl.String).implode()
-        return pl.when(pl.col("surface").is_in(stop) | spelled.is_in(stop)).then(None).otherwise(spelled)
+        bare = word.str.replace(r"'s?$", "")  # the company's
+        return (
+            pl.when(pl.col("surface").is_in(stop))
+            .then(None)
+            .when(word.str.contains(r"^(?:\p{L}\.){2,}\p{L}?$|^\p{L}-\p{L}+$"))
+            .then(word.str.replace_all(r"[.-]", ""))  # u.s.a. is usa, e-mail is email, and u.s. is not "us"
+            .when(bare.is_in(stop))
+            .then(None)
+            .otherwise(bare)
+        )
 
     def _stemmed(self, spelled: pl.Series) -> pl.Series:
         stem = languages.stemmer(self.languages[0]) if self.stem and self.languages else None

@@ -118,7 +118,7 @@ def stemmer(language: str) -> Callable[[Sequence[str]], list[str]] | None:
     """A function that stems a list of lower-case words, or None where Snowball has no stemmer.
 
     >>> stemmer("english")(["universities", "university"])
-    ['univers', 'univers']
+    ['universiti', 'universiti']
     """
     import Stemmer
 

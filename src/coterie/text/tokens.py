@@ -26,6 +26,7 @@ def _pattern(
     word: str,
     any_word: str,
     letter: str,
+    any_letter: str,
     lower: str,
     upper: str,
     edge: str,
@@ -40,7 +41,7 @@ def _pattern(
             r'(?i:https?://|ftp://|www\.)[^\s<>"]+',
             rf"{any_word}(?:{any_word}|[.+%-])*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",
             rf"@{any_word}+",
-            rf"#{any_word}*{letter}{any_word}*",
+            rf"#{any_word}*{any_letter}{any_word}*",
             rf"\.(?i:net){edge}",  # .NET, the one name that begins with its dot
             r"[CFcf]#",
             rf"{word}+\+\+[0-9]*",  # C++, C++11, notepad++
@@ -58,6 +59,7 @@ ASCII_PATTERN: Final = _pattern(
     word="[A-Za-z0-9_]",
     any_word="[A-Za-z0-9_]",
     letter="[A-Za-z]",
+    any_letter="[A-Za-z]",
     lower="[a-z]",
     upper="[A-Z]",
     edge=r"(?-u:\b)",
@@ -68,6 +70,7 @@ UNICODE_PATTERN: Final = _pattern(
     word=rf"[\w--[{UNSPACED}]]",
     any_word=r"\w",
     letter=rf"[\p{{L}}--[{UNSPACED}]]",
+    any_letter=r"\p{L}",
     lower=r"\p{Ll}",
     upper=r"\p{Lu}",
     edge=r"\b",

@@ -14,6 +14,9 @@ from coterie.errors import InputError
 
 Segmenter = Literal["auto", "jieba", "bigrams", "words"]
 
+#: A character of a script without spaces, for Python's regular expressions, which know no scripts.
+CHARACTER = "[々〆぀-ヿㇰ-ㇿ㐀-䶿一-鿿豈-﫿ᄀ-ᇿ가-힣ก-๿ຂ-\u0eff\u1780-\u17ff\u1000-\u109f\U00020000-\U0003ffff]"
+
 # Han · Katakana · everything else. Katakana spells whole loan words, so a run of it is one word.
 _RUNS = re.compile(
     r"(?P<han>[々〆㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff]+)|(?P<katakana>[゠-ヿㇰ-ㇿ]+)|(?P<other>[^々〆㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff゠-ヿㇰ-ㇿ]+)"
