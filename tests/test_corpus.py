@@ -7,7 +7,9 @@ from coterie import folding
 from coterie.engines import DiskEngine, MemoryEngine, memory
 from coterie.text import Vectorizer, read_texts
 
-texts_with_copies = st.lists(st.sampled_from(["late parcel", "parcel late", "", "refund", "refund refund", "?"]), max_size=20)
+texts_with_copies = st.lists(
+    st.sampled_from(["late parcel", "parcel late", "", "refund", "refund refund", "?"]), max_size=20
+)
 
 
 @given(texts_with_copies)
@@ -45,7 +47,12 @@ def test_unfolded_rows_are_in_the_order_of_the_input():
     texts = ["refund", "late parcel", "refund", ""]
     corpus = Vectorizer().fit_corpus(texts)
     names = corpus.vocabulary.display
-    assert [[names[j] for j in row.indices] for row in corpus.unfolded()] == [["refund"], ["late", "parcel"], ["refund"], []]
+    assert [[names[j] for j in row.indices] for row in corpus.unfolded()] == [
+        ["refund"],
+        ["late", "parcel"],
+        ["refund"],
+        [],
+    ]
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from matrices import count_matrices, with_weights
 from scipy.sparse import csr_matrix, issparse
 
 from coterie import semantics
 from coterie.engines import Block, MemoryEngine
 from coterie.errors import InputError
 from coterie.sequences import UNKNOWN, Sequences
+from matrices import count_matrices, with_weights
 
 
 def literal_cooccurrence(X):

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matrices import count_matrices, with_weights
 from scipy.sparse import csr_matrix
 
 from coterie import weights
 from coterie.errors import InputError
+from matrices import count_matrices, with_weights
 
 
 def literal_ncut(X, affinity):

@@ -8,10 +8,9 @@ the input, on how it was cut into batches, or on threads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +18,17 @@ import polars as pl
 from scipy.sparse import csr_matrix, vstack
 
 from coterie.engines import Block, DiskEngine, Engine, MemoryEngine, write_blocks
+from coterie.engines.base import pattern
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.folding import STREAM_BITS, Buckets, Folded, bits_for
-from coterie.sequences import Sequences, offsets_of
+from coterie.sequences import UNKNOWN, Sequences, offsets_of
 from coterie.text.analyzer import Analyzer
 from coterie.text.encoder import Encoder, Tokenizer
 from coterie.text.phrases import Phrases, learn_phrases
 from coterie.text.vocabulary import Limits, Vocabulary, display_forms
 
 Ints = npt.NDArray[np.int64]
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,14 @@ class Corpus:
     """Distinct texts × terms, and the way back to the texts as they came.
 
     `engine` holds the row blocks; `rows[i]` is the row that stands for text i of the input. `phrases`
-    knows the n-grams. `storage` keeps token sequences, block by block.
+    knows the n-grams. `storage` keeps the texts as sequences, block by block.
     """
 
     vocabulary: Vocabulary
     engine: Engine
     rows: Ints
     phrases: Phrases
-    storage: SequenceStore
+    storage: PartStore
 
     @property
     def n_texts(self) -> int:
@@ -59,7 +60,7 @@ class Corpus:
 
         −1 stands for a word that is not in the vocabulary; n-grams do not appear.
         """
-        return iter(self.storage)
+        return (part.sequences for part in self.storage)
 
     def weights(self) -> npt.NDArray[np.float64]:
         """How many texts each distinct text stands for."""
@@ -74,35 +75,61 @@ class Corpus:
         return self.matrix()[self.rows]
 
 
-class SequenceStore:
-    """Sequences block by block, in memory or, with a folder, in files."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Consecutive distinct texts, and how many texts each stands for."""
+
+    sequences: Sequences
+    weights: npt.NDArray[np.float64]
+
+
+class PartStore:
+    """Parts one after another, in memory or, with a folder, in files."""
 
     def __init__(self, folder: Path | None = None):
         self._folder = folder
-        self._memory: list[Sequences] = []
+        self._memory: list[Part] = []
         self._count = 0
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
 
-    def append(self, part: Sequences) -> None:
-        """Keep the sequences of the next block."""
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, part: Part) -> None:
+        """Keep the next part."""
         if self._folder is None:
             self._memory.append(part)
         else:
             with self._file(self._count).open("wb") as file:
-                np.save(file, part.ids, allow_pickle=False)
-                np.save(file, part.offsets, allow_pickle=False)
+                for array in (part.sequences.ids, part.sequences.offsets, part.weights):
+                    np.save(file, array, allow_pickle=False)
         self._count += 1
 
-    def __iter__(self) -> Iterator[Sequences]:
+    def __iter__(self) -> Iterator[Part]:
         if self._folder is None:
             yield from self._memory
             return
         for number in range(self._count):
             with self._file(number).open("rb") as file:
-                yield Sequences(np.load(file), np.load(file))
+                ids, offsets, weights = (np.load(file) for _ in range(3))
+            yield Part(Sequences(ids, offsets), weights)
+
+    def pairs(self) -> Iterator[tuple[Sequences, Array]]:
+        """Sequences and weights of each part."""
+        return ((part.sequences, part.weights) for part in self)
+
+    def clear(self) -> None:
+        """Forget all parts."""
+        self._memory.clear()
+        if self._folder is not None:
+            for number in range(self._count):
+                self._file(number).unlink()
+        self._count = 0
 
     def _file(self, number: int) -> Path:
         assert self._folder is not None
-        return self._folder / f"words-{number:05d}.npy"
+        return self._folder / f"part-{number:05d}.npy"
 
 
 def build_corpus(
@@ -155,27 +182,42 @@ class _Counting:
         self.folder = folder
         self.threads = threads
         self.all_terms = forms["term"].drop_nulls().unique().sort()
-        # position of a form's term in the alphabet of all terms, −1 for a form that is left out
+        # position of a form's term in the alphabet of all terms, UNKNOWN for a form that is left out
         self.term_of_form = _positions(forms["term"], self.all_terms)
-        self.form_counts = np.zeros(len(forms), dtype=np.int64)
-        self.df = np.zeros(len(self.all_terms), dtype=np.int64)
-        self.rows = np.empty(n_texts, dtype=np.int64)
+        self.rows = self._empty_rows()
 
     def run(self, buckets: Buckets) -> Corpus:
-        first_pass = SequenceStore(self.folder)
-        weights = [self._count(folded, first_pass) for folded in self._placed(buckets)]
-        keep = self.limits.kept(self.df, self.n_texts)
-        terms = self.all_terms.filter(pl.Series(keep))
-        parts = self._blocks(first_pass, weights, keep, len(terms))
-        sequences = SequenceStore(None if self.folder is None else _made(self.folder / "words"))
-        kept_weights = []
-        for part, weight in parts:
-            sequences.append(part)
-            kept_weights.append(weight.astype(np.float64))
-        phrases = learn_phrases(sequences, kept_weights, len(terms), self.limits, self.n_texts)
-        engine = self._engine(sequences, kept_weights, phrases)
-        vocabulary = self._vocabulary(terms, phrases, engine)
-        return Corpus(vocabulary, engine, self.rows, phrases, sequences)
+        buckets_as_terms = PartStore(self._inside("terms"))
+        df = np.zeros(len(self.all_terms))
+        form_counts = np.zeros(len(self.forms))
+        n_distinct = 0
+        for part, df_of_part, forms_of_part in ordered_map(
+            self._counted, self._placed(buckets), self.threads
+        ):
+            buckets_as_terms.append(part)
+            df += df_of_part
+            form_counts += forms_of_part
+            n_distinct += len(part.weights)
+        keep = self.limits.kept(df.astype(np.int64), self.n_texts)
+        parts = PartStore(self._inside("words"))
+        for part in self._blocks(buckets_as_terms, keep, n_distinct):
+            parts.append(part)
+        buckets_as_terms.clear()
+        phrases = learn_phrases(parts.pairs, int(keep.sum()), self.limits, self.n_texts)
+        engine = self._engine(parts, phrases)
+        shown = display_forms(self.forms.with_columns(count=pl.Series(form_counts)))
+        vocabulary = _vocabulary(self.all_terms.filter(pl.Series(keep)), shown, phrases, engine)
+        return Corpus(vocabulary, engine, self.rows, phrases, parts)
+
+    def _inside(self, name: str) -> Path | None:
+        return None if self.folder is None else self.folder / name
+
+    def _empty_rows(self) -> Ints:
+        if self.folder is None or not self.n_texts:
+            return np.empty(self.n_texts, dtype=np.int64)
+        return np.lib.format.open_memmap(
+            self.folder / "rows.npy", mode="w+", dtype=np.int64, shape=(self.n_texts,)
+        )
 
     def _placed(self, buckets: Buckets) -> Iterator[Folded]:
         """Buckets in canonical order; notes on the way which row each text of the input became."""
@@ -185,64 +227,58 @@ class _Counting:
             start += len(folded.weights)
             yield folded
 
-    def _count(self, folded: Folded, store: SequenceStore) -> Ints:
-        """Count forms and the texts that hold each term; keep the bucket as terms."""
-        texts, weights = folded.sequences, folded.weights
-        per_token = np.repeat(weights, texts.lengths)
-        self.form_counts += np.bincount(texts.ids, per_token, len(self.form_counts)).astype(np.int64)
+    def _counted(self, folded: Folded) -> tuple[Part, Array, Array]:
+        """A bucket as terms, the number of texts that hold each term, and the uses of each form."""
+        texts, weights = folded.sequences, folded.weights.astype(np.float64)
+        form_counts = np.bincount(texts.ids, np.repeat(weights, texts.lengths), len(self.forms))
         terms = Sequences(self.term_of_form[texts.ids], texts.offsets)
-        X = Phrases(len(self.df)).count_matrix(terms)
-        per_entry = np.repeat(weights, np.diff(X.indptr))
-        self.df += np.bincount(X.indices, per_entry, len(self.df)).astype(np.int64)
-        store.append(terms)
-        return weights
+        df = pattern(Phrases(len(self.all_terms)).count_matrix(terms)).T @ weights
+        return Part(terms, weights), df, form_counts
 
-    def _blocks(
-        self, store: SequenceStore, weights: list[Ints], keep: npt.NDArray[np.bool_], n_terms: int
-    ) -> Iterator[tuple[Sequences, Ints]]:
+    def _blocks(self, buckets: PartStore, keep: npt.NDArray[np.bool_], n_distinct: int) -> Iterator[Part]:
         """Buckets joined into blocks, and terms numbered anew without those that were filtered out."""
-        column = np.full(len(keep) + 1, -1, dtype=np.int32)  # the last place answers for −1
-        column[:-1][keep] = np.arange(n_terms, dtype=np.int32)
-        n_blocks = 1 << min(bits_for(sum(map(len, weights))), len(weights).bit_length() - 1)
-        together = len(weights) // n_blocks
-        parts = zip(store, weights, strict=True)
+        column = np.full(len(keep) + 1, UNKNOWN, dtype=np.int32)  # the last place answers for UNKNOWN = −1
+        column[:-1][keep] = np.arange(keep.sum(), dtype=np.int32)
+        n_blocks = 1 << min(bits_for(n_distinct), len(buckets).bit_length() - 1)
+        parts = iter(buckets)
         for _ in range(n_blocks):
-            group = list(islice(parts, together))
-            joined = Sequences.concatenate([part for part, _ in group])
-            texts = Sequences(column[joined.ids], joined.offsets)
-            yield without_short(texts, self.limits.min_words), np.concatenate([weight for _, weight in group])
+            group = list(islice(parts, len(buckets) // n_blocks))
+            joined = Sequences.concatenate([part.sequences for part in group])
+            texts = without_short(Sequences(column[joined.ids], joined.offsets), self.limits.min_words)
+            yield Part(texts, np.concatenate([part.weights for part in group]))
 
-    def _engine(
-        self, sequences: SequenceStore, weights: list[npt.NDArray[np.float64]], phrases: Phrases
-    ) -> Engine:
-        starts = offsets_of(np.array([len(weight) for weight in weights]))
-        numbered = zip(sequences, weights, starts[:-1].tolist(), strict=True)
-        blocks = (Block(phrases.count_matrix(part), weight, start) for part, weight, start in numbered)
+    def _engine(self, parts: PartStore, phrases: Phrases) -> Engine:
+        def counted(part: Part) -> Block:
+            return Block(phrases.count_matrix(part.sequences), part.weights)
+
+        blocks = _numbered(ordered_map(counted, parts, self.threads))
         if self.folder is None:
             return MemoryEngine(list(blocks), self.threads)
         write_blocks(self.folder / "blocks", blocks)
         return DiskEngine(self.folder / "blocks", self.threads)
 
-    def _vocabulary(self, terms: pl.Series, phrases: Phrases, engine: Engine) -> Vocabulary:
-        shown = display_forms(self.forms.with_columns(count=pl.Series(self.form_counts)))
-        display = terms.rename("term").to_frame().join(shown, on="term", how="left", maintain_order="left")
-        df, count = engine.sum(_frequencies)
-        names = (tuple(terms), tuple(display["display"]))
-        spelled, shown_as = (name + tuple(phrases.spelled_out(name)) for name in names)
-        return Vocabulary(spelled, shown_as, df.astype(np.int64), count.astype(np.int64))
+
+def _numbered(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks that know at which row they start."""
+    start = 0
+    for block in blocks:
+        yield replace(block, start=start)
+        start += block.X.shape[0]
 
 
-def _frequencies(block: Block) -> tuple[Any, Any]:
-    """Number of texts and of occurrences of each term."""
-    per_entry = np.repeat(block.weights, np.diff(block.X.indptr))
-    df = np.bincount(block.X.indices, per_entry, block.X.shape[1])
-    return df, np.bincount(block.X.indices, per_entry * block.X.data, block.X.shape[1])
+def _vocabulary(terms: pl.Series, shown: pl.DataFrame, phrases: Phrases, engine: Engine) -> Vocabulary:
+    display = terms.rename("term").to_frame().join(shown, on="term", how="left", maintain_order="left")
+    df, count = engine.sum(lambda block: (pattern(block.X).T @ block.weights, block.X.T @ block.weights))
+    stems, shown_as = (
+        (*names, *phrases.spelled_out(names)) for names in (terms.to_list(), display["display"].to_list())
+    )
+    return Vocabulary(stems, shown_as, df.astype(np.int64), count.astype(np.int64))
 
 
 def _positions(values: pl.Series, alphabet: pl.Series) -> npt.NDArray[np.int32]:
-    """The place of each value in a sorted series, −1 for null."""
-    places = values.replace_strict(alphabet, np.arange(len(alphabet), dtype=np.int32), default=-1)
-    return places.fill_null(-1).cast(pl.Int32).to_numpy()
+    """The place of each value in a sorted series, UNKNOWN for null."""
+    places = values.replace_strict(alphabet, np.arange(len(alphabet), dtype=np.int32), default=UNKNOWN)
+    return places.fill_null(UNKNOWN).cast(pl.Int32).to_numpy()
 
 
 def without_short(texts: Sequences, min_words: int) -> Sequences:
@@ -252,8 +288,3 @@ def without_short(texts: Sequences, min_words: int) -> Sequences:
     long = texts.known().lengths >= min_words
     lengths = np.where(long, texts.lengths, 0)
     return Sequences(texts.ids[np.repeat(long, texts.lengths)], offsets_of(lengths))
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -60,7 +60,7 @@ def test_map_sees_every_block_once_in_order(engine):
 
 
 def test_map_hands_out_the_rows_that_were_put_in(engine, whole):
-    np.testing.assert_array_equal(np.vstack([rows for rows in engine.map(lambda b: b.X.toarray())]), whole[0])
+    np.testing.assert_array_equal(np.vstack(list(engine.map(lambda b: b.X.toarray()))), whole[0])
     np.testing.assert_array_equal(np.concatenate(list(engine.map(lambda b: b.weights))), whole[1])
 
 

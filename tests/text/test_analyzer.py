@@ -53,7 +53,14 @@ def test_variants_of_a_word_are_one_term():
 
 
 def test_names_and_codes_are_not_stemmed():
-    assert terms("node.js C++ 404s ERR_502 #things") == ["node.js", "c++", "404s", "err_502", "#things", "thing"]
+    assert terms("node.js C++ 404s ERR_502 #things") == [
+        "node.js",
+        "c++",
+        "404s",
+        "err_502",
+        "#things",
+        "thing",
+    ]
 
 
 def test_stop_words_leave_in_every_language_given():
@@ -94,10 +101,19 @@ def test_jieba_finds_words():
 
 def test_segmenter_is_checked():
     with pytest.raises(InputError, match="segmenter must be"):
-        unspaced.resolve("mecab")
+        unspaced.resolve("mecab", chinese=True)
 
 
-@given(st.lists(st.text(max_size=30), max_size=6), st.sampled_from([(), ("url", "email"), ("number", "hashtag")]))
+def test_jieba_is_only_loaded_for_chinese():
+    assert unspaced.resolve("auto", chinese=False) == "bigrams"
+    assert unspaced.resolve("auto", chinese=True) == "jieba"
+    assert "包裹" in terms("我的包裹在哪里", languages=("zh",))
+    assert terms("包裹在哪", languages=("en",)) == ["包裹", "裹在", "在哪"]
+
+
+@given(
+    st.lists(st.text(max_size=30), max_size=6), st.sampled_from([(), ("url", "email"), ("number", "hashtag")])
+)
 def test_cutting_many_equals_cutting_one(texts, drop):
     analyzer = Analyzer(drop=drop, segmenter="bigrams")
     together = analyzer.cut(pl.Series(texts, dtype=pl.String)).to_list()

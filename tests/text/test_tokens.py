@@ -27,7 +27,10 @@ def tokens(text):
         ("1,000.50 at 12:30, v1.2.3", ["1,000.50", "at", "12:30", "v1.2.3"]),
         ("The U.S.A. and e.g. this", ["The", "U.S.A.", "and", "e.g.", "this"]),
         ("#ClimateChange @joe_b", ["#ClimateChange", "@joe_b"]),
-        ("see https://a.example/x?y=1&z or www.b.example", ["see", "https://a.example/x?y=1&z", "or", "www.b.example"]),
+        (
+            "see https://a.example/x?y=1&z or www.b.example",
+            ["see", "https://a.example/x?y=1&z", "or", "www.b.example"],
+        ),
         ("mail a.b+c@d-e.example now", ["mail", "a.b+c@d-e.example", "now"]),
         ("👍🏽 👩‍💻 🇫🇷 1️⃣ ❤️", ["👍🏽", "👩‍💻", "🇫🇷", "1️⃣", "❤️"]),
         ("good👍really", ["good", "👍", "really"]),
@@ -67,7 +70,9 @@ def test_texts_are_cut_one_by_one(texts):
 def test_no_token_contains_a_space(text):
     # pieces between spaces are cut apart from each other, which needs this
     assert all(" " not in token for token in tokens(text))
-    assert tokens(text) == [token for piece in prepare(pl.Series([text]))[0].split(" ") for token in tokens(piece)]
+    assert tokens(text) == [
+        token for piece in prepare(pl.Series([text]))[0].split(" ") for token in tokens(piece)
+    ]
 
 
 @given(st.text(max_size=40))
@@ -85,7 +90,9 @@ def test_preparing_leaves_the_given_series_alone():
 
 
 def test_every_kind_is_recognised():
-    seen = kinds(pl.Series(["word", "3.5", "#a", "@a", "http://a", "a@b.c", "👍", "漢字", "C#", ".NET", "404a"]))
+    seen = kinds(
+        pl.Series(["word", "3.5", "#a", "@a", "http://a", "a@b.c", "👍", "漢字", "C#", ".NET", "404a"])
+    )
     assert seen.to_list() == [
         "word", "number", "hashtag", "mention", "url", "email", "emoji", "unspaced", "word", "word", "word",
     ]  # fmt: skip

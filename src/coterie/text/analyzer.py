@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import polars as pl
@@ -59,6 +60,10 @@ class Analyzer:
             if kind not in KINDS:
                 raise InputError(f"drop must be a selection of {', '.join(KINDS)}; got {kind!r}")
 
+    @cached_property
+    def _segmenter(self) -> Segmenter:
+        return unspaced.resolve(self.segmenter, "chinese" in map(languages.language_name, self.languages))
+
     def cut(self, texts: pl.Series) -> pl.Series:
         """Forms of each text in reading order, as written: a series of lists.
 
@@ -89,14 +94,14 @@ class Analyzer:
         if kind == "hashtag":
             return [token, *self._words_in(token)]
         if kind == "unspaced":
-            return unspaced.split(token, unspaced.resolve(self.segmenter))
+            return unspaced.split(token, self._segmenter)
         return [token]
 
     def _words_in(self, hashtag: str) -> list[str]:
         words: list[str] = []
         for part in _HASHTAG_PARTS.finditer(hashtag):
             if part.lastgroup == "run":
-                words += unspaced.split(part.group(), unspaced.resolve(self.segmenter))
+                words += unspaced.split(part.group(), self._segmenter)
             else:
                 words += _CAMEL.split(part.group())
         return words

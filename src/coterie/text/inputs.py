@@ -12,7 +12,7 @@ import polars as pl
 from coterie.errors import InputError
 
 #: Texts worked on together. Large enough to be fast, small enough to stay out of the way.
-BATCH_ROWS = 50_000
+BATCH_ROWS = 100_000
 
 
 def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS) -> Iterator[pl.Series]:

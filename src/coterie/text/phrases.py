@@ -6,7 +6,7 @@ term``. A run can only be frequent if its prefix is: longer ones are looked for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,22 +73,24 @@ class Phrases:
 
 
 def learn_phrases(
-    blocks: Iterable[Sequences],
-    weights: Sequence[npt.NDArray[np.float64]],
+    blocks: Callable[[], Iterable[tuple[Sequences, npt.NDArray[np.float64]]]],
     n_terms: int,
     limits: Limits,
     n_texts: int,
 ) -> Phrases:
-    """Find the n-grams that enough texts hold, in one pass over the blocks for each length."""
+    """Find the n-grams that enough texts hold, in one pass over the blocks for each length.
+
+    `blocks()` begins a pass: texts, and how many texts each of them stands for.
+    """
     phrases = Phrases(n_terms)
     for length in range(2, limits.ngrams + 1):
-        keys, df = np.empty(0, np.int64), np.empty(0, np.int64)
-        for part, weight in zip(blocks, weights, strict=True):
-            found, row = phrases.runs(part.known(), length)
+        keys, df = np.empty(0, np.int64), np.empty(0)
+        for texts, weights in blocks():
+            found, row = phrases.runs(texts.known(), length)
             once = np.unique(np.stack([row, found]), axis=1) if len(row) else np.empty((2, 0), np.int64)
             keys, place = np.unique(np.concatenate([keys, once[1]]), return_inverse=True)
-            df = np.bincount(place, np.concatenate([df, weight[once[0]]])).astype(np.int64)
-        phrases.keys.append(keys[limits.kept(df, n_texts)])
+            df = np.bincount(place, np.concatenate([df, weights[once[0]]]), len(keys))
+        phrases.keys.append(keys[limits.kept(df.astype(np.int64), n_texts)])
     return phrases
 
 

@@ -97,7 +97,10 @@ def prepare(texts: pl.Series) -> pl.Series:
             pl.when(text.str.contains("&", literal=True)).then(unescaped).otherwise(text)
         )
     if _wide(frame["text"]).any():
-        frame = frame.with_columns(text.str.normalize("NFKC").str.replace_all(_INVISIBLE, ""))
+        # null where there is nothing to do: that costs nothing
+        some = pl.when(text.str.len_bytes() != text.str.len_chars()).then(text)
+        plain = some.str.normalize("NFKC").str.replace_all(_INVISIBLE, "")
+        frame = frame.with_columns(pl.coalesce(plain, text))
     return frame["text"]
 
 

@@ -23,10 +23,13 @@ _RUNS = re.compile(
 )
 
 
-def resolve(segmenter: Segmenter) -> Segmenter:
-    """ "auto" means jieba where it is installed, character pairs elsewhere."""
+def resolve(segmenter: Segmenter, chinese: bool) -> Segmenter:
+    """ "auto" means jieba for Chinese texts where it is installed, character pairs for all others.
+
+    A few Chinese words in an English collection are not worth a dictionary of 100 MB.
+    """
     if segmenter == "auto":
-        return "jieba" if find_spec("jieba") else "bigrams"
+        return "jieba" if chinese and find_spec("jieba") else "bigrams"
     if segmenter == "jieba" and not find_spec("jieba"):
         raise InputError("segmenter='jieba' needs the package jieba: pip install 'coterie[zh]'")
     if segmenter not in ("jieba", "bigrams", "words"):

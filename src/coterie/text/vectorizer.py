@@ -51,7 +51,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         returns its tokens. Texts given as lists of tokens are taken as terms verbatim.
     segmenter : "auto", "jieba", "bigrams" or "words", default="auto"
         How runs of Chinese are cut: by jieba (installed with ``coterie[zh]``), into overlapping pairs of
-        characters, or not at all. Other scripts without spaces are cut into pairs.
+        characters, or not at all. "auto" takes jieba if Chinese is among the languages and jieba is
+        installed. Other scripts without spaces are always cut into pairs.
     min_df, max_df : int or float, default=1 and 1.0
         Fewest and most texts that hold a term, as a number or as a share of all texts.
     max_terms : int or None, default=None
