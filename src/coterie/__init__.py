@@ -7,6 +7,9 @@ The way through the package:
     coterie.engines    map and sum over row blocks, in memory or from disk
     coterie.weights    how much a term counts: binary, idf, Ncut
     coterie.semantics  what terms tell about each other: co-occurrence, PPMI, correlations
+    coterie.factor     topics by factorisation: NMF, TermNMF, SemanticNMF, NystromSemantics
+    coterie.cluster    SphericalKMeans
+    coterie.baselines  what the papers compare with
     coterie.metrics    clustering scores, coherence, diversity, classification accuracy
     coterie.datasets   named labelled texts, and the built-in sample
 """
@@ -17,8 +20,16 @@ from typing import Any
 __version__ = "0.1.0.dev0"
 
 # Names are resolved on first use: `import coterie` alone loads nothing heavy.
-_MODULES = ("corpus", "datasets", "engines", "metrics", "semantics", "text", "weights")
-_NAMES: dict[str, str] = {"Vectorizer": "coterie.text", "Corpus": "coterie.corpus"}
+_MODULES = ("baselines", "cluster", "corpus", "datasets", "engines", "factor", "metrics", "semantics", "text", "weights")
+_NAMES: dict[str, str] = {
+    "Corpus": "coterie.corpus",
+    "NMF": "coterie.factor.nmf",
+    "NystromSemantics": "coterie.factor.nystrom",
+    "SemanticNMF": "coterie.factor.semantic",
+    "SphericalKMeans": "coterie.cluster",
+    "TermNMF": "coterie.factor.term",
+    "Vectorizer": "coterie.text",
+}
 
 __all__ = [  # noqa: PLE0604
     "__version__",

@@ -35,6 +35,8 @@ class Engine(ABC):
 
     n_rows: int
     n_terms: int
+    #: Whether all rows are in memory, so that as many rows of something else may be too.
+    in_memory: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,8 +55,26 @@ class Engine(ABC):
         results = self.map(function)
         total: Any = _owned(next(results))
         for result in results:
-            total = _add(total, result)
-        return total  # type: ignore[no-any-return]
+            total = add(total, result)
+        return total
+
+    def mapped(self, change: Callable[[Block], Block]) -> Engine:
+        """An engine over changed blocks; here each block is changed anew on every pass."""
+        return Mapped(self, change)
+
+
+class Mapped(Engine):
+    """The blocks of another engine, each changed by a function when it is its turn."""
+
+    def __init__(self, source: Engine, change: Callable[[Block], Block]):
+        self.source = source
+        self.change = change
+        self.n_rows, self.n_terms = source.shape
+        self.in_memory = source.in_memory
+
+    def map(self, function: Callable[[Block], T]) -> Iterator[T]:
+        """Yield ``function(change(block))`` for each block, in block order."""
+        return self.source.map(lambda block: function(self.change(block)))
 
 
 def _owned(value: Any) -> Any:
@@ -64,9 +84,10 @@ def _owned(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _add(total: Any, value: Any) -> Any:
+def add(total: Any, value: Any) -> Any:
+    """The sum of two results, in place where the first is an array that can take it."""
     if isinstance(total, tuple):
-        return tuple(_add(left, right) for left, right in zip(total, value, strict=True))
+        return tuple(add(left, right) for left, right in zip(total, value, strict=True))
     if isinstance(total, np.ndarray) and total.ndim and np.can_cast(np.asarray(value).dtype, total.dtype):
         total += value
         return total

@@ -36,6 +36,12 @@ class MemoryEngine(Engine):
         self.n_rows = sum(block.X.shape[0] for block in self.blocks)
         self.n_terms = self.blocks[0].X.shape[1]
 
+    in_memory = True
+
+    def mapped(self, change: Callable[[Block], Block]) -> Engine:
+        """An engine over changed blocks, changed once."""
+        return MemoryEngine(list(self.map(change)), self.threads)
+
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield `function(block)` for each block, in block order."""
         return ordered_map(function, self.blocks, min(self.threads, len(self.blocks)))

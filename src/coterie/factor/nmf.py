@@ -1,0 +1,300 @@
+"""Non-negative factorisation of weighted documents: the CIKM 2012 method, its solvers and its losses."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix, diags
+from sklearn.exceptions import ConvergenceWarning
+
+from coterie import weights as term_weights
+from coterie.engines import Block, Engine
+from coterie.engines.base import pattern
+from coterie.errors import InputError
+from coterie.estimator import Array, Documents, TopicEstimator, check_amount, check_choice, check_count
+from coterie.factor import steps
+from coterie.factor.rows import RowFactor
+from coterie.factor.svd import nonnegative_start
+
+Weights = Literal["ncut", "idf", "binary"] | None
+Init = Literal["svd", "rows", "random"]
+
+#: Sweeps over the columns of a factor between two passes over the documents.
+_SWEEPS = 3
+#: What replaces zeros of a start, in parts of its mean, where steps multiply and could not leave zero.
+_FLOOR = 0.01
+
+
+class NMF(TopicEstimator):
+    """Topics from documents: ``min ‖Y − VUᵀ‖² + λ(‖U‖² + ‖V‖²)``, U and V non-negative.
+
+    1. Terms are weighted, ``Y = X·diag(w)``. Ncut weights favour terms that keep little company.
+    2. U (terms × topics) starts from singular vectors, from random documents, or at random.
+    3. Documents and terms take turns: with U fixed each row of V follows from its document, with V fixed
+       each row of U from sums over the documents. An iteration is one pass over the documents.
+    4. A document belongs most to the topic with the largest entry in its row of V.
+
+    ``weights="ncut", solver="clip", init="rows"`` is Algorithm 1 of the CIKM 2012 paper.
+
+    Parameters
+    ----------
+    n_topics
+        Number of topics.
+    weights
+        "ncut", "idf" or "binary" weights on binary documents ("idf" on the values as they are); None takes X
+        as it is.
+    loss
+        "euclidean" as above, or "divergence": the generalised I-divergence ``D(Y ‖ VUᵀ)`` with the same
+        λ, minimised by multiplicative steps.
+    l2
+        λ, the weight of the squared lengths of both factors.
+    solver
+        For the Euclidean loss. "clip" solves least squares and sets negative entries to zero: fast, without
+        a proof of convergence; the best iterate is kept. "hals" is coordinate descent: it never raises the
+        objective and ends lower.
+    init
+        "svd" starts from the non-negative halves of the leading singular vectors and is deterministic; "rows"
+        from random documents; "random" from random numbers. An array of topics × terms is taken as it is.
+    scale
+        Of Ncut weights: "max" divides by the largest, as the paper does; "quantile" by the 95th percentile,
+        so that one rare term cannot press all others, and with them all documents, into one topic. "auto"
+        is "max" for the algorithm of the paper (clip from rows) and "quantile" otherwise.
+    max_iter, tol
+        Most iterations; relative change of the objective below which to stop.
+    random_state
+        Seed of the start.
+
+    Attributes
+    ----------
+    components_
+        Topics × terms, ``Uᵀ``, in the scale of the weighted documents.
+    term_weights_
+        Weight of each term.
+    objective_
+        The objective after each iteration. `n_iter_` is their number.
+    labels_
+        The topic of each row; absent if an engine was fitted.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [1, 0, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 2, 1]])
+    >>> model = NMF(n_topics=2, l2=0.1).fit(X)
+    >>> (model.labels_ == model.labels_[0]).tolist()
+    [True, True, True, False, False]
+    """
+
+    _by_column: ClassVar[tuple[str, ...]] = ("components_", "term_weights_")
+
+    term_weights_: Array
+    objective_: list[float]
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_topics: int = 8,
+        *,
+        weights: Weights = "ncut",
+        loss: Literal["euclidean", "divergence"] = "euclidean",
+        l2: float = 1.0,
+        solver: Literal["clip", "hals"] = "clip",
+        init: Init | npt.ArrayLike = "svd",
+        scale: Literal["auto", "max", "quantile"] = "auto",
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ):
+        self.n_topics = n_topics
+        self.weights = weights
+        self.loss = loss
+        self.l2 = l2
+        self.solver = solver
+        self.init = init
+        self.scale = scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _judge(self) -> None:
+        check_count("n_topics", self.n_topics, self)
+        check_choice("weights", self.weights, ("ncut", "idf", "binary", None), self)
+        check_choice("loss", self.loss, ("euclidean", "divergence"), self)
+        check_choice("solver", self.solver, ("clip", "hals"), self)
+        check_choice("scale", self.scale, ("auto", "max", "quantile"), self)
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("svd", "rows", "random"), self)
+        check_amount("l2", self.l2, self)
+        check_amount("tol", self.tol, self)
+        check_count("max_iter", self.max_iter, self)
+
+    def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
+        documents = super()._documents(X, sample_weight)
+        self._columns = documents.columns  # a start that is given is in the order of the input
+        return documents
+
+    def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
+        self._judge()
+        self.term_weights_ = self._weights_of(documents)
+        rows = documents.mapped(lambda block: Block(self._weighted(block.X), block.weights, block.start))
+        U = self._start(rows, random)
+        if self.loss == "divergence":
+            U = self._multiply(rows, U)
+        else:
+            U = self._clip(rows, U) if self.solver == "clip" else self._descend(rows, U)
+        self.components_ = np.ascontiguousarray(U.T)
+        self.n_iter_ = len(self.objective_)
+
+    def _weights_of(self, documents: Engine) -> Array:
+        if self.weights == "ncut":
+            paper = self.solver == "clip" and isinstance(self.init, str) and self.init == "rows"
+            automatic: Literal["max", "quantile"] = "max" if paper else "quantile"
+            return term_weights.ncut(documents, scale=automatic if self.scale == "auto" else self.scale)
+        return term_weights.idf(documents) if self.weights == "idf" else term_weights.binary(documents)
+
+    def _weighted(self, X: csr_matrix) -> csr_matrix:
+        """``Y = X·diag(w)``."""
+        if self.weights is None:
+            return X
+        held = X if self.weights == "idf" else pattern(X)
+        return csr_matrix(held @ diags(self.term_weights_))
+
+    def _start(self, rows: Engine, random: np.random.RandomState) -> Array:
+        """A start for U: terms × topics."""
+        if not isinstance(self.init, str):
+            return self._given_start(rows)
+        if self.init == "svd":
+            return nonnegative_start(rows, self.n_topics)
+        if self.init == "random":
+            entries, total = rows.sum(lambda block: (block.weights.sum() * block.X.shape[1], _total(block)))
+            level = np.sqrt(max(total, 0.0) / max(entries, 1.0) / self.n_topics)
+            return level * np.abs(random.standard_normal((rows.n_terms, self.n_topics)))
+        return random_rows(rows, self.n_topics, random).T
+
+    def _given_start(self, rows: Engine) -> Array:
+        U = np.array(self.init, dtype=np.float64).T
+        if U.shape != (rows.n_terms, self.n_topics) or not np.isfinite(U).all() or (U < 0).any():
+            raise InputError(
+                f"The parameter 'init' of NMF must be {self.n_topics} topics × {rows.n_terms} terms, "
+                f"finite and not negative"
+            )
+        return U[self._columns]
+
+    def _clip(self, rows: Engine, U: Array) -> Array:
+        """Algorithm 1 of the CIKM 2012 paper: V is never stored, and the best U is kept."""
+        energy = rows.sum(_energy)
+        best, lowest = U, np.inf
+        self.objective_ = []
+        while not steps.settled(self.objective_, self.max_iter, self.tol, steps.PATIENCE):
+            gram = U.T @ U
+            YtV, VtV = rows.sum(partial(_clipped_sums, U=U, gram=gram, l2=self.l2))
+            U = steps.clipped(YtV, VtV, self.l2)
+            self.objective_.append(steps.euclidean_objective(energy, U, YtV, VtV, self.l2))
+            if self.objective_[-1] < lowest:
+                best, lowest = U, self.objective_[-1]
+        return best
+
+    def _descend(self, rows: Engine, U: Array) -> Array:
+        """Coordinate descent on both factors; V goes from pass to pass."""
+        energy = rows.sum(_energy)
+        gram = U.T @ U
+        V = RowFactor.of(rows, lambda block: steps.clipped(block.X @ U, gram, self.l2), self.n_topics)
+        self.objective_ = []
+        while not steps.settled(self.objective_, self.max_iter, self.tol):
+            YtV, VtV = V.update(rows, partial(_descended, U=U, gram=U.T @ U, l2=self.l2))
+            U = steps.descend(U, YtV, VtV, self.l2, _SWEEPS)
+            self.objective_.append(steps.euclidean_objective(energy, U, YtV, VtV, self.l2))
+        return U
+
+    def _multiply(self, rows: Engine, U: Array) -> Array:
+        """Multiplicative steps for the I-divergence; V goes from pass to pass."""
+        U = U + _FLOOR * U.mean()  # a step that multiplies never leaves zero
+        total = max(float(U.sum()), np.finfo(float).tiny)
+        V = RowFactor.of(
+            rows, lambda block: np.outer(block.X.sum(axis=1), np.ones(self.n_topics)) / total, self.n_topics
+        )
+        self.objective_ = []
+        while not steps.settled(self.objective_, self.max_iter, self.tol):
+            pull, sums, squares, fit = V.update(rows, partial(_multiplied, U=U, l2=self.l2))
+            size = float(U.sum(axis=0) @ sums) + self.l2 * (float(np.sum(U * U)) + squares)
+            self.objective_.append(max(fit + size, 0.0))
+            U = steps.multiplied(U, pull, sums, self.l2)
+        return U
+
+    def _after_fit(self, X: Any, documents: Documents) -> None:
+        super()._after_fit(X, documents)
+        used = len(np.unique(self.labels_)) if documents.rows is not None else self.n_topics
+        if used < min(self.n_topics, documents.engine.n_rows):
+            warnings.warn(
+                f"only {used} of {self.n_topics} topics are used. If the documents differ more than that, make "
+                f"l2 smaller, set scale='quantile', or leave out rare terms (min_df)",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _memberships(self, X: csr_matrix) -> Array:
+        Y, U = self._weighted(X), self.components_.T
+        if self.loss == "divergence":
+            return steps.infer_divergence(Y, U, self.l2)
+        solve = steps.clipped if self.solver == "clip" else steps.solve
+        return solve(np.asarray(Y @ U), U.T @ U, self.l2)
+
+
+def random_rows(rows: Engine, n: int, random: np.random.RandomState) -> Array:
+    """Different documents drawn at random, as often as they occur; zeros where there are too few."""
+    sizes = np.concatenate(list(rows.map(lambda block: block.weights * (np.diff(block.X.indptr) > 0))))
+    drawn = min(n, int((sizes > 0).sum()))
+    found = np.zeros((n, rows.n_terms))
+    if drawn:
+        chosen = random.choice(len(sizes), drawn, replace=False, p=sizes / sizes.sum())
+        found[:drawn] = rows.sum(lambda block: rows_at(block, chosen))
+    return found
+
+
+def rows_at(block: Block, numbers: npt.NDArray[np.int64]) -> Array:
+    """The rows of these numbers that are in the block; zeros for the others."""
+    local = numbers - block.start
+    here = (local >= 0) & (local < block.X.shape[0])
+    found = np.zeros((len(numbers), block.X.shape[1]))
+    found[here] = block.X[local[here]].toarray()
+    return found
+
+
+def _clipped_sums(block: Block, U: Array, gram: Array, l2: float) -> tuple[Array, Array]:
+    return _sums(block, steps.clipped(block.X @ U, gram, l2))
+
+
+def _descended(block: Block, V: Array, U: Array, gram: Array, l2: float) -> tuple[Array, tuple[Array, Array]]:
+    V = steps.descend(V, block.X @ U, gram, l2, _SWEEPS)
+    return V, _sums(block, V)
+
+
+def _multiplied(
+    block: Block, V: Array, U: Array, l2: float
+) -> tuple[Array, tuple[Array, Array, float, float]]:
+    """New rows of V, and what U and the objective need of them: ``(Y/VUᵀ)ᵀV``, sums of V and V², the fit."""
+    Y = block.X
+    V = steps.multiplied(V, steps.ratios(Y, V, U)[0] @ U, U.sum(axis=0), l2)
+    ratio, product = steps.ratios(Y, V, U)
+    weighted = block.weights[:, None] * V
+    known = product > 0
+    fit = Y.data[known] * (np.log(Y.data[known] / product[known]) - 1.0)
+    total = float(np.repeat(block.weights, np.diff(Y.indptr))[known] @ fit)
+    return V, (ratio.T @ weighted, weighted.sum(axis=0), float(np.sum(weighted * V)), total)
+
+
+def _sums(block: Block, V: Array) -> tuple[Array, Array]:
+    """``YᵀV`` and ``VᵀV`` of a block, each row as often as it occurs."""
+    weighted = block.weights[:, None] * V
+    return block.X.T @ weighted, V.T @ weighted
+
+
+def _energy(block: Block) -> float:
+    """``‖Y‖²`` of a block."""
+    return float(block.weights @ np.asarray(block.X.multiply(block.X).sum(axis=1)).ravel())
+
+
+def _total(block: Block) -> float:
+    return float(block.weights @ np.asarray(block.X.sum(axis=1)).ravel())

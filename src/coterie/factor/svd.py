@@ -1,0 +1,75 @@
+"""Leading singular vectors of documents × terms by products, and a non-negative start made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.engines import Engine
+from coterie.engines.base import Block
+
+Array = npt.NDArray[np.float64]
+
+_OVERSAMPLED = 10
+_ITERATIONS = 8
+
+
+def term_vectors(documents: Engine, rank: int) -> tuple[Array, Array]:
+    """The leading right singular vectors (terms × rank) and singular values, by subspace iteration.
+
+    Each iteration is one pass over the documents: ``Q ← orth(Yᵀ(YQ))``. The start is fixed, so equal
+    documents give equal vectors. Directions beyond the rank of Y are zero.
+    """
+    n_terms = documents.n_terms
+    width = min(rank + _OVERSAMPLED, n_terms)
+    Q = np.linalg.qr(np.random.RandomState(0).standard_normal((n_terms, width)))[0]
+    product = np.zeros_like(Q)
+    for _ in range(_ITERATIONS):
+        product = documents.sum(lambda block, Q=Q: _gram_product(block, Q))  # type: ignore[misc]
+        Q = np.linalg.qr(product)[0]
+    product = documents.sum(lambda block: _gram_product(block, Q))
+    values, rotation = np.linalg.eigh((Q.T @ product + product.T @ Q) / 2.0)
+    order = np.argsort(-values, kind="stable")[:rank]
+    values = np.maximum(values[order], 0.0)
+    vectors = Q @ rotation[:, order]
+    vectors[:, values <= 1e-12 * max(values.max(initial=0.0), 1e-300)] = 0.0
+    return _padded(vectors, rank), _padded(np.sqrt(values)[None, :], rank)[0]
+
+
+def nonnegative_start(documents: Engine, rank: int) -> Array:
+    """Terms × topics ≥ 0: of each singular pair the half that holds more of it (NNDSVD).
+
+    A pair ``σ u vᵀ`` is split into its positive and its negative part on both sides, and the part whose
+    sides have the larger product of lengths stays, ``√(σ‖u⁺‖‖v⁺‖) · v⁺/‖v⁺‖``. That choice also fixes signs.
+    """
+    vectors, values = term_vectors(documents, rank)
+    safe = np.where(values > 0, values, 1.0)
+    above, below = documents.sum(lambda block: _halves(block, vectors / safe))
+    sides = {
+        sign: (np.sqrt(texts), np.linalg.norm(np.maximum(sign * vectors, 0.0), axis=0))
+        for sign, texts in ((1.0, above), (-1.0, below))
+    }
+    strength = {sign: texts * terms for sign, (texts, terms) in sides.items()}
+    start = np.zeros_like(vectors)
+    for k in range(rank):
+        sign = 1.0 if strength[1.0][k] >= strength[-1.0][k] else -1.0
+        length = sides[sign][1][k]
+        if length > 0:
+            half = np.maximum(sign * vectors[:, k], 0.0)
+            start[:, k] = np.sqrt(values[k] * strength[sign][k]) * half / length
+    return start
+
+
+def _gram_product(block: Block, Q: Array) -> Array:
+    return block.X.T @ (block.weights[:, None] * (block.X @ Q))
+
+
+def _halves(block: Block, vectors: Array) -> tuple[Array, Array]:
+    """Squared lengths of the positive and of the negative part of each left singular vector."""
+    texts = block.X @ vectors
+    return block.weights @ np.maximum(texts, 0.0) ** 2, block.weights @ np.maximum(-texts, 0.0) ** 2
+
+
+def _padded(columns: Array, rank: int) -> Array:
+    """As many columns as asked for; those that do not exist are zero."""
+    return np.pad(columns, ((0, 0), (0, rank - columns.shape[1])))

@@ -1,0 +1,168 @@
+"""TNMF: topics from what terms tell about each other, documents inferred afterwards (SDM 2013)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from scipy.sparse import csr_matrix, diags, issparse
+from sklearn.utils import check_random_state
+
+from coterie import semantics
+from coterie import weights as term_weights
+from coterie.canonical import canonical
+from coterie.engines import Engine, as_engine
+from coterie.engines.base import pattern
+from coterie.errors import InputError
+from coterie.estimator import Array, TopicEstimator, check_amount, check_choice, check_count
+from coterie.factor import steps
+from coterie.factor.svd import nonnegative_start
+
+
+class TermNMF(TopicEstimator):
+    """Topics of terms first, documents second.
+
+    1. Terms that occur in the same texts are counted, and the counts become PPMI: a term is known by the
+       company it keeps.
+    2. ``S`` is the cosine between the PPMI rows of terms. It is dense, and never formed: ``S = P̂P̂ᵀ``.
+    3. ``min ‖S − UUᵀ‖²``, U ≥ 0, by ``U ← max(S U (UᵀU)⁻¹, 0)``; the best iterate is kept.
+    4. With U fixed each document follows on its own: least squares clipped at zero, or the generalised
+       I-divergence by Newton's method.
+
+    The documents are passed over once, for the counts; iterations see terms alone.
+
+    Parameters
+    ----------
+    n_topics
+        Number of topics.
+    inference
+        "euclidean" or "divergence": how the memberships of documents follow from the topics.
+    weights
+        Of terms in documents when memberships are inferred: "binary", "idf", or None for X as it is.
+    init
+        "svd" starts from singular vectors of P̂ and is deterministic; "rows" from what random terms are
+        correlated with; "random" from random numbers, as the paper says, which often ends badly.
+    max_iter, tol
+        Most iterations; relative change of the objective below which to stop.
+    random_state
+        Seed of a random start.
+
+    Attributes
+    ----------
+    components_
+        Topics × terms, ``Uᵀ``.
+    term_weights_
+        Weight of each term.
+    objective_
+        ``‖S − UUᵀ‖² − ‖S‖²`` after each iteration: the objective but for a constant that takes a dense pass
+        to compute. `n_iter_` is their number.
+    labels_
+        The topic of each row; absent if an engine or co-occurrence counts were fitted.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [1, 0, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 2, 1]])
+    >>> model = TermNMF(n_topics=2).fit(X)
+    >>> (model.labels_ == model.labels_[0]).tolist()
+    [True, True, True, False, False]
+    """
+
+    _by_column: ClassVar[tuple[str, ...]] = ("components_", "term_weights_")
+
+    term_weights_: Array
+    objective_: list[float]
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_topics: int = 8,
+        *,
+        inference: Literal["euclidean", "divergence"] = "euclidean",
+        weights: Literal["binary", "idf"] | None = "binary",
+        init: Literal["svd", "rows", "random"] = "svd",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ):
+        self.n_topics = n_topics
+        self.inference = inference
+        self.weights = weights
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit_cooccurrence(self, counts: Any, y: Any = None) -> Self:
+        """Learn topics from co-occurrence counts alone: terms × terms, symmetric, not negative.
+
+        Terms have weight 1 in documents that come later, as no document is known.
+        """
+        self._judge()
+        C = csr_matrix(counts if issparse(counts) else np.atleast_2d(counts), dtype=np.float64)
+        if C.shape[0] != C.shape[1] or not np.isfinite(C.data).all() or (C.data < 0).any():
+            raise InputError("counts must be a square matrix of terms × terms, finite and not negative")
+        self.n_features_in_ = C.shape[0]
+        order = canonical(C).columns
+        self.term_weights_ = np.ones(C.shape[0])
+        self._factorise(C[order][:, order], check_random_state(self.random_state))
+        self.components_ = np.ascontiguousarray(self.components_[:, np.argsort(order)])
+        self.fallback_ = 0
+        return self
+
+    def _judge(self) -> None:
+        check_count("n_topics", self.n_topics, self)
+        check_choice("inference", self.inference, ("euclidean", "divergence"), self)
+        check_choice("weights", self.weights, ("binary", "idf", None), self)
+        check_choice("init", self.init, ("svd", "rows", "random"), self)
+        check_count("max_iter", self.max_iter, self)
+        check_amount("tol", self.tol, self)
+
+    def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
+        self._judge()
+        idf = self.weights == "idf"
+        self.term_weights_ = term_weights.idf(documents) if idf else term_weights.binary(documents)
+        self._factorise(semantics.cooccurrence(documents), random)
+
+    def _factorise(self, counts: csr_matrix, random: np.random.RandomState) -> None:
+        S = semantics.TermCorrelation(semantics.ppmi(counts))
+        U = self._start(S, random)
+        best, lowest = U, np.inf
+        self.objective_ = []
+        SU = S @ U
+        while not steps.settled(self.objective_, self.max_iter, self.tol, steps.PATIENCE):
+            U = steps.clipped(SU, U.T @ U, 0.0)
+            SU = S @ U
+            gram = U.T @ U
+            # ‖S − UUᵀ‖² − ‖S‖² = ‖UᵀU‖² − 2 tr(UᵀSU)
+            self.objective_.append(float(np.sum(gram * gram)) - 2.0 * float(np.sum(U * SU)))
+            if self.objective_[-1] < lowest:
+                best, lowest = U, self.objective_[-1]
+        self.components_ = np.ascontiguousarray(best.T)
+        self.n_iter_ = len(self.objective_)
+
+    def _start(self, S: semantics.TermCorrelation, random: np.random.RandomState) -> Array:
+        if self.init == "random":
+            return random.uniform(size=(S.shape[0], self.n_topics))
+        if self.init == "rows":
+            return _correlations_of_random_terms(S, self.n_topics, random)
+        # the right singular vectors of P̂ᵀ are the eigenvectors of S = P̂P̂ᵀ
+        return nonnegative_start(as_engine(S.rows.T.tocsr()), self.n_topics)
+
+    def _memberships(self, X: csr_matrix) -> Array:
+        U = self.components_.T
+        held = pattern(X) if self.weights == "binary" else X
+        Y = csr_matrix(held @ diags(self.term_weights_))
+        if self.inference == "divergence":
+            return steps.newton(Y, U)
+        return steps.clipped(np.asarray(Y @ U), U.T @ U, 0.0)
+
+
+def _correlations_of_random_terms(
+    S: semantics.TermCorrelation, n: int, random: np.random.RandomState
+) -> Array:
+    """Columns of S for different terms that have associations; zeros where there are too few."""
+    associated = np.flatnonzero(S.diagonal())
+    chosen = random.choice(associated, min(n, len(associated)), replace=False) if len(associated) else []
+    unit = np.zeros((S.shape[0], n))
+    unit[chosen, np.arange(len(chosen))] = 1.0
+    return S @ unit

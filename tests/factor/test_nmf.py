@@ -1,0 +1,234 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from contract import degenerate_inputs, same_topics
+from coterie import NMF, weights
+from coterie.engines import Block, DiskEngine, MemoryEngine, write_blocks
+from coterie.errors import InputError
+from coterie.metrics import nmi, purity
+from coterie.text import Vectorizer
+from matrices import count_matrices, with_weights
+
+pytestmark = pytest.mark.filterwarnings("ignore:only .* topics are used")
+
+VARIANTS = [
+    {"solver": "clip"},
+    {"solver": "hals"},
+    {"loss": "divergence"},
+]
+
+
+@parametrize_with_checks(
+    [NMF(n_topics=2, **variant) for variant in VARIANTS],
+    expected_failed_checks=lambda _: {"check_clustering": "feeds negative numbers, which are refused"},
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def literal_algorithm_1(X, start, l2, iterations):
+    """Algorithm 1 of the CIKM 2012 paper in our orientation, with S formed and its misprint corrected."""
+    B = (X > 0).astype(float)
+    S = B.T @ B
+    w = np.array([d**-0.5 if d > 0 else 0.0 for d in S.sum(axis=1)])
+    Y = B * (w / w.max())
+    U = start
+    best, lowest = U, np.inf
+    for _ in range(iterations):
+        V = np.maximum(Y @ U @ np.linalg.inv(U.T @ U + l2 * np.eye(U.shape[1])), 0)
+        U = np.maximum(Y.T @ V @ np.linalg.inv(V.T @ V + l2 * np.eye(U.shape[1])), 0)
+        objective = np.linalg.norm(Y - V @ U.T) ** 2 + l2 * ((U**2).sum() + (V**2).sum())
+        if objective < lowest:
+            best, lowest = U, objective
+    return best, np.maximum(Y @ best @ np.linalg.inv(best.T @ best + l2 * np.eye(U.shape[1])), 0)
+
+
+@given(count_matrices(max_rows=12), st.integers(1, 3), st.sampled_from([0.1, 1.0]), st.integers(0, 99))
+def test_clip_is_algorithm_1(X, k, l2, seed):
+    if not X.any():
+        return
+    start = np.random.default_rng(seed).random((X.shape[1], k))
+    expected, V = literal_algorithm_1(X, start, l2, iterations=7)
+    model = NMF(k, solver="clip", l2=l2, init=start.T, scale="max", max_iter=7, tol=0).fit(csr_matrix(X))
+    np.testing.assert_allclose(model.components_.T, expected, atol=1e-8)
+    np.testing.assert_allclose(model.transform(X), V, atol=1e-8)
+
+
+@given(count_matrices(max_rows=10), st.integers(1, 3), st.integers(0, 99))
+def test_objectives_are_those_of_the_dense_formula(X, k, seed):
+    if not X.any():
+        return
+    start = np.random.default_rng(seed).random((k, X.shape[1])) + 0.1
+    for l2 in (0.0, 0.5):
+        model = NMF(k, weights=None, solver="hals", l2=l2, init=start, max_iter=400, tol=1e-13).fit(X)
+        U, V = model.components_.T, model.transform(X)
+        dense = np.linalg.norm(X - V @ U.T) ** 2 + l2 * ((U**2).sum() + (V**2).sum())
+        assert model.objective_[-1] == pytest.approx(dense, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("variant", [{"solver": "hals"}, {"loss": "divergence"}])
+@given(
+    X=count_matrices(max_rows=12),
+    k=st.integers(1, 4),
+    l2=st.sampled_from([0.0, 0.2, 1.0]),
+    seed=st.integers(0, 99),
+)
+def test_the_objective_never_rises(variant, X, k, l2, seed):
+    model = NMF(k, weights=None, l2=l2, init="random", random_state=seed, max_iter=30, tol=0, **variant).fit(
+        X
+    )
+    history = np.array(model.objective_)
+    assert (np.diff(history) <= 1e-9 * np.abs(history[:-1]) + 1e-10).all()
+
+
+def test_a_rise_of_clip_is_survived():
+    X = csr_matrix((np.random.default_rng(2).random((30, 12)) < 0.25).astype(float))
+    model = NMF(6, weights="binary", l2=0.0, init="random", random_state=2, max_iter=60, tol=0).fit(X)
+    history = np.array(model.objective_)
+    assert (np.diff(history) > 0).any()  # clipping has no proof of convergence, and here is why
+    B = (X > 0).astype(float)
+    U, V = model.components_.T, model.transform(X)
+    dense = B.power(2).sum() - 2 * np.sum((B @ U) * V) + np.sum((U.T @ U) * (V.T @ V))
+    assert dense <= history.min() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@given(case=with_weights(count_matrices(max_rows=8)))
+def test_a_weight_is_as_many_copies(variant, case):
+    X, times = case
+    folded = NMF(2, l2=0.1, max_iter=20, **variant).fit(X, sample_weight=times)
+    unfolded = NMF(2, l2=0.1, max_iter=20, **variant).fit(np.repeat(X, times, axis=0))
+    np.testing.assert_allclose(folded.components_, unfolded.components_, atol=1e-8)
+
+
+@pytest.mark.parametrize("init", ["svd", "rows", "random"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_shuffling_only_shuffles(variant, init):
+    rng = np.random.default_rng(0)
+    X = csr_matrix((rng.random((60, 25)) < 0.2).astype(float) * rng.integers(1, 4, (60, 25)))
+    rows, columns = rng.permutation(60), rng.permutation(25)
+    one = NMF(4, l2=0.1, init=init, random_state=3, **variant)
+    other = NMF(4, l2=0.1, init=init, random_state=3, **variant)
+    V = one.fit_transform(X)
+    np.testing.assert_array_equal(other.fit(X[rows][:, columns]).components_, one.components_[:, columns])
+    np.testing.assert_array_equal(other.labels_, one.labels_[rows])
+    np.testing.assert_allclose(other.transform(X[rows][:, columns]), V[rows], atol=1e-10)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_engines_and_threads_change_nothing(variant, tmp_path):
+    rng = np.random.default_rng(1)
+    X = csr_matrix((rng.random((90, 20)) < 0.25).astype(float))
+    blocks = [Block(X[i : i + 20], np.ones(len(range(i, min(i + 20, 90)))), i) for i in range(0, 90, 20)]
+    write_blocks(tmp_path, blocks)
+    models = [
+        NMF(3, l2=0.1, **variant).fit(engine)
+        for engine in (
+            MemoryEngine(blocks, 1),
+            MemoryEngine(blocks, 2),
+            DiskEngine(tmp_path, 1),
+            DiskEngine(tmp_path, 3),
+        )
+    ]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.components_, models[0].components_)
+        assert model.objective_ == models[0].objective_
+    np.testing.assert_array_equal(models[0].transform(DiskEngine(tmp_path)), models[0].transform(X))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("name", "X"), degenerate_inputs())
+def test_degenerate_input_has_an_answer(variant, name, X):
+    for k in (1, 3):
+        model = NMF(k, l2=0.1, **variant)
+        V = model.fit_transform(X)
+        assert V.shape == (X.shape[0], k)
+        assert np.isfinite(V).all()
+        assert np.isfinite(model.components_).all()
+        assert ((model.labels_ >= 0) & (model.labels_ < k)).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_alone_is_as_in_a_batch(variant, dataset):
+    X = Vectorizer(min_df=2).fit_transform(dataset("tweet").texts[:300])
+    model = NMF(5, l2=0.1, **variant)
+    V = model.fit_transform(X)
+    for row in range(0, 300, 17):
+        np.testing.assert_allclose(model.transform(X[row])[0], V[row], atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_document_of_no_known_word_gets_the_largest_topic():
+    X = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]])
+    model = NMF(2, l2=0.01).fit(X)
+    assert model.labels_[-1] == model.labels_[0]
+
+
+def test_collapse_is_told():
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 40)) < 0.1).astype(float)
+    with pytest.warns(ConvergenceWarning, match=r"only 1 of 9 topics are used.*make l2 smaller"):
+        NMF(9, l2=50.0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_topics": 0}, "'n_topics' of NMF must be a whole number of at least 1, got 0"),
+        ({"weights": "tfidf"}, "'weights' of NMF must be one of 'ncut', 'idf', 'binary', None, got 'tfidf'"),
+        ({"loss": "kl"}, "'loss' of NMF"),
+        ({"solver": "cd"}, "'solver' of NMF"),
+        ({"init": "nndsvd"}, "'init' of NMF"),
+        ({"init": [[1.0, -1.0]]}, "'init' of NMF"),
+        ({"l2": -1}, "'l2' of NMF"),
+        ({"max_iter": 0}, "'max_iter' of NMF"),
+    ],
+)
+def test_wrong_parameters_are_told_at_fit(options, message):
+    with pytest.raises(InputError, match=message):
+        NMF(**{"n_topics": 2, **options}).fit(np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"), [(np.nan, "NaN"), (np.inf, "infinity"), (-1.0, "Negative values in data passed to X")]
+)
+def test_bad_values_are_refused(bad, message):
+    X = np.ones((3, 3))
+    X[1, 1] = bad
+    with pytest.raises(ValueError, match=message):
+        NMF(2).fit(X)
+
+
+def test_the_order_of_the_paper_holds_on_titles(dataset):
+    titles = dataset("titles")
+    X = Vectorizer(tokenizer="whitespace", stop_words=None, stem=False).fit_transform(titles.texts)
+    assert X.shape == (2630, 1403)
+
+    def mean(weight, score):
+        fits = [
+            NMF(9, weights=weight, solver="clip", init="rows", random_state=s).fit(X).labels_
+            for s in range(10)
+        ]
+        return np.mean([score(titles.labels, labels) for labels in fits])
+
+    ncut, idf, binary = (mean(weight, nmi) for weight in ("ncut", "idf", "binary"))
+    assert ncut > idf > binary
+    assert ncut == pytest.approx(0.48, abs=0.06)
+    assert idf == pytest.approx(0.35, abs=0.05)
+    assert binary == pytest.approx(0.27, abs=0.05)
+    assert mean("ncut", purity) == pytest.approx(0.62, abs=0.06)
+
+
+def test_weights_are_those_of_the_package():
+    X = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]])
+    np.testing.assert_allclose(
+        NMF(1, solver="clip", init="rows", random_state=0).fit(X).term_weights_, weights.ncut(X)
+    )
+    np.testing.assert_allclose(NMF(1).fit(X).term_weights_, weights.ncut(X, scale="quantile"))
+    np.testing.assert_allclose(NMF(1, weights="idf").fit(X).term_weights_, weights.idf(X))
+    assert same_topics(NMF(1, random_state=0).fit(X).labels_, [0, 0, 0])
