@@ -1,10 +1,20 @@
-"""`coterie demo`: the built-in sample, from texts to what they are made of."""
+"""`coterie demo`: the built-in sample, from texts to terms, weights and topics."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+    from coterie.corpus import Corpus
+
+_TOPICS = 14
+_LANGUAGES = ["english", "french", "german", "chinese"]
 
 
 @click.command()
@@ -22,36 +32,65 @@ def demo(out: Path) -> None:
     Example:
       coterie demo --out run/demo
     """
-    import polars as pl
     from rich.console import Console
 
-    from coterie import datasets, weights
+    from coterie import datasets
     from coterie.text import Vectorizer
 
     sample = datasets.load("sample")
-    corpus = Vectorizer(["english", "french", "german", "chinese"], min_df=2).fit_corpus(sample.texts)
-    table = corpus.vocabulary.frame().with_columns(
-        idf=pl.Series(weights.idf(corpus.engine)), ncut=pl.Series(weights.ncut(corpus.engine))
-    )
-    empty = int((corpus.weights() @ (corpus.matrix().getnnz(axis=1) == 0)).item())
+    corpus = Vectorizer(_LANGUAGES, min_df=2).fit_corpus(sample.texts)
+    vocabulary = _weighted_vocabulary(corpus)
+    assignments, topics = _topics(corpus)
     console = Console(highlight=False)
     console.print(f"[bold]{corpus.n_texts:,} support tickets[/bold] of a fictitious shop")
-    console.print(f"  {corpus.n_distinct:,} different texts, {empty} without a known word")
-    console.print(f"  {len(corpus.vocabulary):,} terms, {int(table['count'].sum()):,} occurrences")
-    console.print(_heaviest(table))
+    known = corpus.unfolded().getnnz(axis=1) > 0
+    console.print(f"  {corpus.n_distinct:,} different texts, {int((~known).sum())} without a known word")
+    console.print(f"  {len(corpus.vocabulary):,} terms, {int(vocabulary['count'].sum()):,} occurrences")
+    console.print(_heaviest(vocabulary))
+    console.print(_shown(topics))
     out.mkdir(parents=True, exist_ok=True)
-    path = out / "vocabulary.csv"
-    table.write_csv(path)
-    console.print(f"Every term with its counts and weights: [bold]{path}[/bold]", soft_wrap=True)
+    tables = {"vocabulary": vocabulary, "topics": topics, "assignments": assignments}
+    for name, table in tables.items():
+        table.write_csv(out / f"{name}.csv")
+    written = ", ".join(f"{name}.csv" for name in tables)
+    console.print(f"Written {written} to: [bold]{out}[/bold]", soft_wrap=True)
 
 
-def _heaviest(terms: object, rows: int = 10) -> object:
-    """Terms as a table: the most frequent, and those that gain and lose most between idf and Ncut."""
+def _weighted_vocabulary(corpus: Corpus) -> pl.DataFrame:
+    import polars as pl
+
+    from coterie import weights
+
+    return corpus.vocabulary.frame().with_columns(
+        idf=pl.Series(weights.idf(corpus.engine)), ncut=pl.Series(weights.ncut(corpus.engine))
+    )
+
+
+def _topics(corpus: Corpus) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A topic for every text, and what the topics are made of."""
+    import numpy as np
+    import polars as pl
+    from scipy.sparse import diags
+
+    from coterie import SphericalKMeans, weights
+
+    X = corpus.matrix() @ diags(weights.idf(corpus.engine))
+    model = SphericalKMeans(_TOPICS, random_state=0).fit(X, sample_weight=corpus.weights())
+    labels = model.labels_[corpus.rows]
+    sizes = np.bincount(labels, minlength=_TOPICS)
+    names = np.array(corpus.vocabulary.display, dtype=object)
+    terms = [", ".join(names[np.argsort(-center, kind="stable")[:8]]) for center in model.components_]
+    topics = pl.DataFrame({"topic": range(_TOPICS), "texts": sizes, "terms": terms})
+    assignments = pl.DataFrame({"row": range(1, corpus.n_texts + 1), "topic": labels})
+    return assignments, topics.sort("texts", "topic", descending=[True, False])
+
+
+def _heaviest(terms: pl.DataFrame, rows: int = 8) -> Table:
+    """The most frequent terms, and those that weigh most or change rank most between idf and Ncut."""
     import polars as pl
     from rich.table import Table
     from rich.text import Text
 
-    assert isinstance(terms, pl.DataFrame)
     ranked = terms.with_columns(
         move=pl.col("idf").rank("ordinal", descending=True) - pl.col("ncut").rank("ordinal", descending=True)
     )
@@ -69,4 +108,16 @@ def _heaviest(terms: object, rows: int = 10) -> object:
     # Text, not markup: a term is somebody's writing
     for row in zip(*(frame["display"].head(rows) for frame in columns.values()), strict=True):
         shown.add_row(*(Text(term) for term in row))
+    return shown
+
+
+def _shown(topics: pl.DataFrame) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(title=f"{len(topics)} topics", title_justify="left")
+    shown.add_column("texts", justify="right")
+    shown.add_column("terms")
+    for texts, terms in topics.select("texts", "terms").iter_rows():
+        shown.add_row(str(texts), Text(terms))
     return shown

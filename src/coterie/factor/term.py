@@ -162,7 +162,8 @@ def _correlations_of_random_terms(
 ) -> Array:
     """Columns of S for different terms that have associations; zeros where there are too few."""
     associated = np.flatnonzero(S.diagonal())
-    chosen = random.choice(associated, min(n, len(associated)), replace=False) if len(associated) else []
+    drawn = min(n, len(associated))
     unit = np.zeros((S.shape[0], n))
-    unit[chosen, np.arange(len(chosen))] = 1.0
+    if drawn:
+        unit[random.choice(associated, drawn, replace=False), np.arange(drawn)] = 1.0
     return S @ unit

@@ -89,7 +89,8 @@ def learn_phrases(
             found, row = phrases.runs(texts.known(), length)
             once = np.unique(np.stack([row, found]), axis=1) if len(row) else np.empty((2, 0), np.int64)
             keys, place = np.unique(np.concatenate([keys, once[1]]), return_inverse=True)
-            df = np.bincount(place, np.concatenate([df, weights[once[0]]]), len(keys))
+            before, df = df, np.zeros(len(keys))
+            np.add.at(df, place, np.concatenate([before, weights[once[0]]]))
         phrases.keys.append(keys[limits.kept(df.astype(np.int64), n_texts)])
     return phrases
 
