@@ -37,16 +37,17 @@ def measure(file: str, case: str, repeats: int = 3) -> Measured:
 def run_case(case: Callable[[], Callable[[], object]]) -> None:
     """Prepare, time, and print one line of JSON."""
     timed = case()
-    before = _peak_megabytes()
+    before = peak_megabytes()
     start = time.perf_counter()
     result = timed()
     seconds = time.perf_counter() - start
-    peak = _peak_megabytes()
+    peak = peak_megabytes()
     del result
     print(json.dumps({"seconds": seconds, "growth": peak - before, "peak": peak}))
 
 
-def _peak_megabytes() -> float:
+def peak_megabytes() -> float:
+    """Largest resident set of this process so far."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024

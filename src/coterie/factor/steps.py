@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags
 
 Array = npt.NDArray[np.float64]
 
@@ -17,8 +17,10 @@ Array = npt.NDArray[np.float64]
 PATIENCE = 10
 #: Eigenvalues below this share of the largest are taken as zero when a Gram matrix is inverted.
 _RANK_TOLERANCE = 1e-12
-#: Columns that a sweep of coordinate descent updates between two matrix products.
-_COLUMNS_TOGETHER = 16
+#: Topics that a sweep of coordinate descent updates between two matrix products.
+_TOPICS_TOGETHER = 32
+#: Rows that a sweep updates together.
+_ROWS_TOGETHER = 4096
 #: A product below this share of the largest membership is none: the term is without a topic.
 _BARE = 1e-12
 #: Entries of the dense product U[terms]·V[texts] that are formed at a time.
@@ -40,30 +42,42 @@ def clipped(A: Array, gram: Array, l2: float) -> Array:
 def descend(rows: Array, A: Array, gram: Array, l2: float, sweeps: int = 1) -> Array:
     """Coordinate descent (HALS) on ``½ r(G + λI)rᵀ − r·a`` for every row r ≥ 0; never raises it.
 
-    A sweep goes through the columns in order: ``r_k ← max(r_k + (a_k − r·g_k) / g_kk, 0)`` with λ added to
-    the diagonal of G. Columns are taken in groups: what the others contribute to a group comes from one
-    matrix product, and only inside the group does one column wait for another.
+    A sweep goes through the topics in order: ``r_k ← max(r_k + (a_k − r·g_k) / g_kk, 0)`` with λ added to
+    the diagonal of G. Rows are taken a few thousand at a time, so that they stay in the cache.
     """
     H = gram + l2 * np.eye(len(gram))
-    result = np.array(rows, order="F")
-    n_columns = H.shape[0]
-    for _ in range(sweeps):
-        for first in range(0, n_columns, _COLUMNS_TOGETHER):
-            group = slice(first, min(first + _COLUMNS_TOGETHER, n_columns))
-            slack = np.asfortranarray(A[:, group] - result @ H[:, group])
-            inside = H[group, group]
-            for k in range(inside.shape[0]):
-                if inside[k, k] <= 0.0:  # a topic that no row has: it may be anything, so it is nothing
-                    result[:, first + k] = 0.0
-                    continue
-                column = result[:, first + k]
-                moved = np.maximum(column + slack[:, k] / inside[k, k], 0.0)
-                slack -= np.outer(moved - column, inside[k])
-                result[:, first + k] = moved
+    result = np.empty_like(rows)
+    for start in range(0, len(rows), _ROWS_TOGETHER):
+        some = slice(start, start + _ROWS_TOGETHER)
+        R, pull = np.array(rows[some].T, order="C"), np.array(A[some].T, order="C")
+        for _ in range(sweeps):
+            _sweep(R, pull, H)
+        result[some] = R.T
     return result
 
 
-def solve(A: Array, gram: Array, l2: float, most: int = 200, tolerance: float = 1e-10) -> Array:
+def _sweep(R: Array, pull: Array, H: Array) -> None:
+    """One sweep in place; `R` and `pull` are topics × rows.
+
+    Topics are taken in groups. What the others contribute to a group comes from one matrix product; inside
+    the group one topic waits for another.
+    """
+    for first in range(0, len(H), _TOPICS_TOGETHER):
+        group = slice(first, min(first + _TOPICS_TOGETHER, len(H)))
+        inside = H[group, group]
+        own = R[group]
+        others = pull[group] - H[group] @ R + inside @ own if len(inside) < len(H) else pull
+        for k in range(len(inside)):
+            if inside[k, k] <= 0.0:  # a topic that no row has: it may be anything, so it is nothing
+                own[k] = 0.0
+                continue
+            step = others[k] - inside[k] @ own
+            step /= inside[k, k]
+            step += own[k]
+            np.maximum(step, 0.0, out=own[k])
+
+
+def solve(A: Array, gram: Array, l2: float, most: int = 200, tolerance: float = 1e-4) -> Array:
     """Non-negative least squares for every row: `descend` from the clipped solution until a row rests.
 
     Rows that rest are set aside, so what becomes of a row does not depend on its neighbours.
@@ -151,7 +165,8 @@ def newton(Y: csr_matrix, U: Array, sweeps: int = 100, tolerance: float = 1e-7) 
     what becomes of a row does not depend on its neighbours. Words that no topic has tell nothing.
     """
     sums = U.sum(axis=0)
-    known = csr_matrix(Y.multiply(U.any(axis=1)[None, :]))
+    told = (U > 0).any(axis=1).astype(np.float64)
+    known = csr_matrix(Y @ diags(told))
     known.eliminate_zeros()
     V = np.zeros((Y.shape[0], U.shape[1]))
     held = np.diff(known.indptr) > 0
