@@ -7,6 +7,8 @@ matrix. So one function serves both halves of an alternation: rows of ``V`` from
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags
@@ -21,6 +23,8 @@ _RANK_TOLERANCE = 1e-12
 _TOPICS_TOGETHER = 32
 #: Rows that a sweep updates together.
 _ROWS_TOGETHER = 4096
+#: Rows of a part of `in_parts`.
+_ROWS_IN_PART = 512
 #: A product below this share of the largest membership is none: the term is without a topic.
 _BARE = 1e-12
 #: Entries of the dense product U[terms]·V[texts] that are formed at a time.
@@ -36,7 +40,8 @@ def inverse(gram: Array, l2: float) -> Array:
 
 def clipped(A: Array, gram: Array, l2: float) -> Array:
     """Least squares with negative entries set to zero, ``max(A (G + λI)⁻¹, 0)``."""
-    return np.maximum(A @ inverse(gram, l2), 0.0)
+    solution = inverse(gram, l2)
+    return in_parts(A, lambda part: np.maximum(part @ solution, 0.0))
 
 
 def descend(rows: Array, A: Array, gram: Array, l2: float, sweeps: int = 1) -> Array:
@@ -77,22 +82,44 @@ def _sweep(R: Array, pull: Array, H: Array) -> None:
             np.maximum(step, 0.0, out=own[k])
 
 
-def solve(A: Array, gram: Array, l2: float, most: int = 200, tolerance: float = 1e-4) -> Array:
-    """Non-negative least squares for every row: `descend` from the clipped solution until a row rests.
+def solve(A: Array, gram: Array, l2: float, most: int = 30, tolerance: float = 1e-4) -> Array:
+    """Non-negative least squares for every row: coordinate descent from the clipped solution.
 
-    Rows that rest are set aside, so what becomes of a row does not depend on its neighbours.
+    A row rests when a sweep moves none of its entries by more than `tolerance` of the largest, or after
+    `most` sweeps. It stays as it is then, whatever its neighbours do.
     """
-    result = clipped(A, gram, l2)
-    moving = np.arange(len(A))
-    for _ in range(most):
-        if not len(moving):
-            break
-        before = result[moving]
-        after = descend(before, A[moving], gram, l2)
-        result[moving] = after
-        change = np.abs(after - before).max(axis=1, initial=0.0)
-        moving = moving[change > tolerance * np.abs(after).max(axis=1, initial=0.0)]
-    return result
+    H, start = gram + l2 * np.eye(len(gram)), inverse(gram, l2)
+
+    def part(A: Array) -> Array:
+        pull = np.ascontiguousarray(A.T)
+        R = np.maximum(start @ pull, 0.0)
+        moving = np.ones(R.shape[1], dtype=bool)
+        for _ in range(most):
+            before = R.copy()
+            _sweep(R, pull, H)
+            R[:, ~moving] = before[:, ~moving]
+            moving &= np.abs(R - before).max(axis=0, initial=0.0) > tolerance * R.max(axis=0, initial=0.0)
+            if not moving.any():
+                break
+        return R.T
+
+    return in_parts(A, part)
+
+
+def in_parts(A: Array, function: Callable[[Array], Array]) -> Array:
+    """`function` of rows, always as many at a time, padded with zeros.
+
+    Matrix products round differently for different shapes. In parts of one shape a row alone goes through
+    the same arithmetic as in a batch and comes out the same, to the last bit.
+    """
+    found = np.empty_like(A)
+    part = np.zeros((_ROWS_IN_PART, A.shape[1]))
+    for start in range(0, len(A), _ROWS_IN_PART):
+        here = A[start : start + _ROWS_IN_PART]
+        part[: len(here)] = here
+        part[len(here) :] = 0.0
+        found[start : start + len(here)] = function(part)[: len(here)]
+    return found
 
 
 def euclidean_objective(energy: float, U: Array, YtV: Array, VtV: Array, l2: float) -> float:
