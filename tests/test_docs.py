@@ -1,0 +1,56 @@
+"""What the documentation says is typed here, block by block."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = ["README.md", "docs/guide.md"]
+
+
+def blocks(page, language):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.mark.parametrize(("page", "number"), [(p, i) for p in PAGES for i in range(len(blocks(p, "python")))])
+def test_python_runs_as_written(page, number, tmp_path):
+    code = blocks(page, "python")[number]
+    (tmp_path / "tickets.csv").write_text(
+        "id;subject\n" + "\n".join(f"{i};late parcel number {i % 7} refund" for i in range(60)) + "\n61\n"
+    )
+    out = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert out.returncode == 0, out.stderr
+    assert out.stdout
+
+
+def test_commands_exist():
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for page in PAGES:
+        for block in blocks(page, "sh"):
+            for line in block.splitlines():
+                command = shlex.split(line, comments=True)
+                if command and command[0] == "make":
+                    assert command[1] in targets, line
+
+
+def test_links_lead_somewhere():
+    for page in [*PAGES, "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]:
+        file = ROOT / page
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", file.read_text(encoding="utf-8")):
+            assert (file.parent / target).exists(), f"{page} → {target}"
+
+
+def test_nothing_private_is_named():
+    # neither a machine's paths nor the hosts of package registries belong into the project
+    forbidden = re.compile(r"/work/|/root/|pypi\.org|pythonhosted|registry\.npmjs|deb\.debian\.org")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    for name in tracked:
+        if name != "tests/test_docs.py":
+            assert not forbidden.search((ROOT / name).read_text(encoding="utf-8", errors="ignore")), name
