@@ -20,7 +20,18 @@ from typing import Any
 __version__ = "0.1.0.dev0"
 
 # Names are resolved on first use: `import coterie` alone loads nothing heavy.
-_MODULES = ("baselines", "cluster", "corpus", "datasets", "engines", "factor", "metrics", "semantics", "text", "weights")
+_MODULES = (
+    "baselines",
+    "cluster",
+    "corpus",
+    "datasets",
+    "engines",
+    "factor",
+    "metrics",
+    "semantics",
+    "text",
+    "weights",
+)
 _NAMES: dict[str, str] = {
     "Corpus": "coterie.corpus",
     "NMF": "coterie.factor.nmf",

@@ -6,15 +6,19 @@ identical texts a row stands for.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
-from coterie.engines import Block, as_engine
-from coterie.engines.base import pattern
+from coterie.engines import Block, Engine, as_engine
+from coterie.engines.base import csr_view, pattern
 from coterie.errors import InputError
 
+Kind = Literal["ncut", "idf", "binary"] | None
+KINDS: tuple[Kind, ...] = ("ncut", "idf", "binary", None)
 Affinity = Literal["inner", "cosine"]
 Scale = bool | Literal["max", "quantile"]
 
@@ -72,6 +76,24 @@ def ncut(
         length = _power(document_frequency(engine), -0.5)
         degree = length * engine.sum(lambda block: _degrees(block, length))
     return _scaled(_power(degree, -0.5), scale)
+
+
+def of_terms(X: Any, kind: Kind, scale: Scale = True) -> npt.NDArray[np.float64]:
+    """The weights of this kind; 1 for every term where the kind is "binary" or None."""
+    if kind == "ncut":
+        return ncut(X, scale=scale)
+    return idf(X) if kind == "idf" else binary(X)
+
+
+def weighted(X: csr_matrix, per_term: npt.NDArray[np.float64], kind: Kind) -> csr_matrix:
+    """``Y = X·diag(w)``; Ncut and binary weights are put on the binary form of X."""
+    Y = pattern(X) if kind in ("ncut", "binary") else X
+    return csr_view(Y.data * per_term[Y.indices], Y.indices, Y.indptr, Y.shape)
+
+
+def weighted_rows(documents: Engine, per_term: npt.NDArray[np.float64], kind: Kind) -> Engine:
+    """Row blocks of Y."""
+    return documents.mapped(lambda block: replace(block, X=weighted(block.X, per_term, kind)))
 
 
 def _scaled(weight: npt.NDArray[np.float64], scale: Scale) -> npt.NDArray[np.float64]:

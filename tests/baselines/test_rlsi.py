@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from coterie import weights as term_weights
 from coterie.baselines import RLSI
 from coterie.baselines import rlsi as kernels
 from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
@@ -91,7 +92,7 @@ def test_fitting_is_the_formula_written_out(case, weights, l1, l2, n_topics):
     Y = dense_weights(np.repeat(X, times, axis=0), weights)
     scale = np.sqrt((Y**2).sum() / len(Y)) or 1.0
     per_term, _ = kernels.unit_weights(engine, weights)
-    rows = kernels.weighted_rows(engine, per_term, weights)
+    rows = term_weights.weighted_rows(engine, per_term, weights)
     U = kernels.starting_topics(rows, n_topics, np.random.RandomState(0))
     expected = []
     for _ in range(model.n_iter_):
@@ -255,7 +256,7 @@ def test_a_topic_pressed_to_nothing_takes_no_document():
     [
         ({"n_topics": 0}, "'n_topics' of RLSI must be a whole number of at least 1, got 0"),
         ({"n_topics": 2.0}, "'n_topics' of RLSI"),
-        ({"weights": "tfidf"}, "'weights' of RLSI must be one of 'idf', 'ncut', 'binary', None, got 'tfidf'"),
+        ({"weights": "tfidf"}, "'weights' of RLSI must be one of 'ncut', 'idf', 'binary', None, got 'tfidf'"),
         ({"l1": -0.1}, "'l1' of RLSI"),
         ({"l1": np.nan}, "'l1' of RLSI"),
         ({"l2": 0}, "'l2' of RLSI must be above 0, got 0"),

@@ -278,7 +278,7 @@ def test_one_topic_is_the_leading_eigenvector():
     [
         ({"n_topics": 0}, "'n_topics' of SymmetricNMF must be a whole number of at least 1, got 0"),
         ({"n_topics": True}, "'n_topics' of SymmetricNMF"),
-        ({"weights": "tfidf"}, "'weights' of SymmetricNMF must be one of 'idf', 'ncut', 'binary', None"),
+        ({"weights": "tfidf"}, "'weights' of SymmetricNMF must be one of 'ncut', 'idf', 'binary', None"),
         ({"max_iter": 0}, "'max_iter' of SymmetricNMF"),
         ({"tol": -1}, "'tol' of SymmetricNMF"),
     ],

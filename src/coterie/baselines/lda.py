@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie.baselines.rlsi import check_positive
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
 from coterie.errors import InputError
-from coterie.estimator import TopicEstimator, check_choice, check_count
+from coterie.estimator import TopicEstimator, check_choice, check_count, check_positive
 
 Array = npt.NDArray[np.float64]
 Fractions = Literal["refuse", "ceil"]

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.random import sample_without_replacement
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from coterie import weights as term_weights
 from coterie.engines import Block, Engine
-from coterie.engines.base import csr_view, pattern
-from coterie.errors import InputError
-from coterie.estimator import TopicEstimator, check_amount, check_choice, check_count
-from coterie.weights import idf, ncut
+from coterie.engines.base import csr_view
+from coterie.estimator import TopicEstimator, check_amount, check_choice, check_count, check_positive
+from coterie.factor import steps
 
 Array = npt.NDArray[np.float64]
-Weights = Literal["idf", "ncut", "binary"] | None
-WEIGHTS: tuple[Weights, ...] = ("idf", "ncut", "binary", None)
 
 #: Rounds of coordinate descent over the topics for one pass over the documents: they cost terms × topics²,
 #: and after three U is as good as solved for.
@@ -99,7 +96,7 @@ class RLSI(TopicEstimator):
         self,
         n_topics: int = 8,
         *,
-        weights: Weights = "idf",
+        weights: term_weights.Kind = "idf",
         l1: float = 0.03,
         l2: float = 0.03,
         max_iter: int = 200,
@@ -117,30 +114,28 @@ class RLSI(TopicEstimator):
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         n_topics = check_count("n_topics", self.n_topics, self)
         max_iter = check_count("max_iter", self.max_iter, self)
-        check_choice("weights", self.weights, WEIGHTS, self)
+        check_choice("weights", self.weights, term_weights.KINDS, self)
         l1 = check_amount("l1", self.l1, self)
         l2 = check_positive("l2", self.l2, self)
         tol = check_amount("tol", self.tol, self)
 
         per_term, energy = unit_weights(documents, self.weights)
-        rows = weighted_rows(documents, per_term, self.weights)
+        rows = term_weights.weighted_rows(documents, per_term, self.weights)
         U = starting_topics(rows, n_topics, random)
         self.objective_ = []
-        with threadpool_limits(limits=1, user_api="blas"):  # products are small: threads would only wait
-            while len(self.objective_) < max_iter and not settled(self.objective_, tol):
-                gram, cross = rows.sum(partial(membership_sums, P=project(U, l2)))
-                U = update_topics(U, gram, cross, l1)
-                self.objective_.append(objective(energy, U, gram, cross, l1=l1, l2=l2))
+        while not steps.settled(self.objective_, max_iter, tol):
+            gram, cross = rows.sum(partial(membership_sums, P=project(U, l2)))
+            U = update_topics(U, gram, cross, l1)
+            self.objective_.append(objective(energy, U, gram, cross, l1=l1, l2=l2))
 
         U = U * np.where(U.sum(axis=0) < 0, -1.0, 1.0)
         self.components_ = U.T
-        self.projection_ = project(U, l2).T * per_term
+        self.projection_ = project(U, l2).T
         self.term_weights_ = per_term
         self.n_iter_ = len(self.objective_)
 
     def _memberships(self, X: csr_matrix) -> Array:
-        memberships: Array = held(X, self.weights) @ self.projection_.T
-        return memberships
+        return term_weights.weighted(X, self.term_weights_, self.weights) @ self.projection_.T
 
     def _open(self) -> npt.NDArray[np.bool_]:
         """Memberships may be negative: a topic of zeros must not win over them."""
@@ -177,46 +172,16 @@ def objective(energy: float, U: Array, gram: Array, cross: Array, *, l1: float, 
     return float(error + l1 * np.abs(U).sum() + l2 * np.trace(gram))
 
 
-def settled(objective: list[float], tol: float) -> bool:
-    """Whether the last pass lowered the objective by no more than this share of it."""
-    return len(objective) > 1 and objective[-2] - objective[-1] <= tol * abs(objective[-1])
-
-
-def held(X: csr_matrix, weights: Weights) -> csr_matrix:
-    """What is weighted: the values of X, or for Ncut and binary weights its binary form."""
-    return pattern(X) if weights in ("ncut", "binary") else X
-
-
-def weighted(X: csr_matrix, per_term: Array, weights: Weights) -> csr_matrix:
-    """``Y = X·diag(w)``."""
-    Y = held(X, weights)
-    return csr_view(Y.data * per_term[Y.indices], Y.indices, Y.indptr, Y.shape)
-
-
-def weighted_rows(documents: Engine, per_term: Array, weights: Weights) -> Engine:
-    """Row blocks of Y."""
-    return documents.mapped(
-        lambda block: Block(weighted(block.X, per_term, weights), block.weights, block.start)
-    )
-
-
-def term_weights(documents: Engine, weights: Weights) -> Array:
-    """The weight of each term."""
-    if weights == "idf":
-        return idf(documents)
-    return ncut(documents, scale=True) if weights == "ncut" else np.ones(documents.n_terms)
-
-
 def squared_lengths(Y: csr_matrix) -> Array:
     """``‖y‖²`` for each row."""
     squares: Array = csr_view(Y.data**2, Y.indices, Y.indptr, Y.shape) @ np.ones(Y.shape[1])
     return squares
 
 
-def unit_weights(documents: Engine, weights: Weights) -> tuple[Array, float]:
+def unit_weights(documents: Engine, weights: term_weights.Kind) -> tuple[Array, float]:
     """Weights of terms with which rows have a mean squared length of 1, and the ``‖Y‖²`` they give."""
-    per_term = term_weights(documents, weights)
-    rows = weighted_rows(documents, per_term, weights)
+    per_term = term_weights.of_terms(documents, weights)
+    rows = term_weights.weighted_rows(documents, per_term, weights)
     n_texts, energy = rows.sum(
         lambda block: (float(block.weights.sum()), float(block.weights @ squared_lengths(block.X)))
     )
@@ -248,10 +213,3 @@ def starting_topics(rows: Engine, n_topics: int, random: np.random.RandomState) 
     topics: Array = mixture * np.divide(MIXED, length, where=length > 0, out=np.zeros(n_topics))
     topics[:, : len(chosen)] += vstack(found).toarray().T
     return topics
-
-
-def check_positive(name: str, value: Any, owner: object) -> float:
-    """A finite number above 0."""
-    if check_amount(name, value, owner) == 0:
-        raise InputError(f"The parameter {name!r} of {type(owner).__name__} must be above 0, got {value!r}")
-    return float(value)

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from coterie.baselines.rlsi import WEIGHTS, Weights, settled, starting_topics, term_weights, weighted
+from coterie import weights as term_weights
+from coterie.baselines.rlsi import starting_topics
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.estimator import TopicEstimator, check_amount, check_choice, check_count
+from coterie.factor import steps
 from coterie.semantics import unit_rows
 
 Array = npt.NDArray[np.float64]
@@ -100,7 +101,7 @@ class SymmetricNMF(TopicEstimator):
         self,
         n_topics: int = 8,
         *,
-        weights: Weights = "idf",
+        weights: term_weights.Kind = "idf",
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -114,15 +115,14 @@ class SymmetricNMF(TopicEstimator):
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         n_topics = check_count("n_topics", self.n_topics, self)
         check_count("max_iter", self.max_iter, self)
-        check_choice("weights", self.weights, WEIGHTS, self)
+        check_choice("weights", self.weights, term_weights.KINDS, self)
         check_amount("tol", self.tol, self)
         check_starts(documents)
 
-        self.term_weights_ = term_weights(documents, self.weights)
+        self.term_weights_ = term_weights.of_terms(documents, self.weights)
         rows = documents.mapped(lambda block: Block(self._unit(block.X), block.weights, block.start))
-        with threadpool_limits(limits=1, user_api="blas"):  # products are small: threads would only wait
-            H = self._descend(rows, starting_memberships(rows, n_topics, random))
-            cross, gram, total = rows.sum(partial(block_sums, H=H))
+        H = self._descend(rows, starting_memberships(rows, n_topics, random))
+        cross, gram, total = rows.sum(partial(block_sums, H=H))
         self.components_ = cross.T * np.divide(1.0, total, where=total > 0, out=np.zeros_like(total))[:, None]
         self.topic_weights_ = total
         self.gram_ = gram
@@ -134,7 +134,7 @@ class SymmetricNMF(TopicEstimator):
         cross, gram, _ = rows.sum(partial(block_sums, H=H))
         sums = Sums(cross, gram)
         self.objective_ = []
-        while len(self.objective_) < self.max_iter and not settled(self.objective_, self.tol):
+        while not steps.settled(self.objective_, self.max_iter, self.tol):
             moves = Moves(*rows.sum(partial(block_moves, sums=sums, H=H, D=D)))
             step = best_step(sums, moves)
             H += step * D
@@ -144,7 +144,7 @@ class SymmetricNMF(TopicEstimator):
 
     def _unit(self, X: csr_matrix) -> csr_matrix:
         """Rows of X̂."""
-        return unit_rows(weighted(X, self.term_weights_, self.weights))
+        return unit_rows(term_weights.weighted(X, self.term_weights_, self.weights))
 
     def _memberships(self, X: csr_matrix) -> Array:
         cross = (self._unit(X) @ self.components_.T) * self.topic_weights_

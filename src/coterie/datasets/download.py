@@ -162,7 +162,7 @@ class _SameHost(HTTPRedirectHandler):
     def __init__(self, base: str) -> None:
         self._base = urlsplit(base)
 
-    def redirect_request(  # noqa: PLR0917 (the signature is the standard library's)
+    def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> Request | None:
         """The request to follow with, as the standard library makes it."""

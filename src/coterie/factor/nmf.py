@@ -8,19 +8,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie import weights as term_weights
 from coterie.engines import Block, Engine
-from coterie.engines.base import pattern
 from coterie.errors import InputError
 from coterie.estimator import Array, Documents, TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
 from coterie.factor.rows import RowFactor
 from coterie.factor.svd import nonnegative_start
 
-Weights = Literal["ncut", "idf", "binary"] | None
 Init = Literal["svd", "rows", "random"]
 
 #: Sweeps over the columns of a factor between two passes over the documents.
@@ -97,7 +95,7 @@ class NMF(TopicEstimator):
         self,
         n_topics: int = 8,
         *,
-        weights: Weights = "ncut",
+        weights: term_weights.Kind = "ncut",
         loss: Literal["euclidean", "divergence"] = "euclidean",
         l2: float = 1.0,
         solver: Literal["clip", "hals"] = "clip",
@@ -120,7 +118,7 @@ class NMF(TopicEstimator):
 
     def _judge(self) -> None:
         check_count("n_topics", self.n_topics, self)
-        check_choice("weights", self.weights, ("ncut", "idf", "binary", None), self)
+        check_choice("weights", self.weights, term_weights.KINDS, self)
         check_choice("loss", self.loss, ("euclidean", "divergence"), self)
         check_choice("solver", self.solver, ("clip", "hals"), self)
         check_choice("scale", self.scale, ("auto", "max", "quantile"), self)
@@ -137,8 +135,8 @@ class NMF(TopicEstimator):
 
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         self._judge()
-        self.term_weights_ = self._weights_of(documents)
-        rows = documents.mapped(lambda block: Block(self._weighted(block.X), block.weights, block.start))
+        self.term_weights_ = term_weights.of_terms(documents, self.weights, self._scale())
+        rows = term_weights.weighted_rows(documents, self.term_weights_, self.weights)
         U = self._start(rows, random)
         if self.loss == "divergence":
             U = self._multiply(rows, U)
@@ -147,19 +145,11 @@ class NMF(TopicEstimator):
         self.components_ = np.ascontiguousarray(U.T)
         self.n_iter_ = len(self.objective_)
 
-    def _weights_of(self, documents: Engine) -> Array:
-        if self.weights == "ncut":
-            paper = self.solver == "clip" and isinstance(self.init, str) and self.init == "rows"
-            automatic: Literal["max", "quantile"] = "max" if paper else "quantile"
-            return term_weights.ncut(documents, scale=automatic if self.scale == "auto" else self.scale)
-        return term_weights.idf(documents) if self.weights == "idf" else term_weights.binary(documents)
-
-    def _weighted(self, X: csr_matrix) -> csr_matrix:
-        """``Y = X·diag(w)``."""
-        if self.weights is None:
-            return X
-        held = X if self.weights == "idf" else pattern(X)
-        return csr_matrix(held @ diags(self.term_weights_))
+    def _scale(self) -> Literal["max", "quantile"]:
+        if self.scale != "auto":
+            return self.scale
+        paper = self.solver == "clip" and isinstance(self.init, str) and self.init == "rows"
+        return "max" if paper else "quantile"
 
     def _start(self, rows: Engine, random: np.random.RandomState) -> Array:
         """A start for U: terms × topics."""
@@ -228,14 +218,14 @@ class NMF(TopicEstimator):
         used = len(np.unique(self.labels_)) if documents.rows is not None else self.n_topics
         if used < min(self.n_topics, documents.engine.n_rows):
             warnings.warn(
-                f"only {used} of {self.n_topics} topics are used. If the documents differ more than that, make "
-                f"l2 smaller, set scale='quantile', or leave out rare terms (min_df)",
+                f"only {used} of {self.n_topics} topics are used. If the documents differ more than that, "
+                f"make l2 smaller, set scale='quantile', or leave out rare terms (min_df)",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
     def _memberships(self, X: csr_matrix) -> Array:
-        Y, U = self._weighted(X), self.components_.T
+        Y, U = term_weights.weighted(X, self.term_weights_, self.weights), self.components_.T
         if self.loss == "divergence":
             return steps.infer_divergence(Y, U, self.l2)
         solve = steps.clipped if self.solver == "clip" else steps.solve

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags, issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_random_state
 
 from coterie import semantics
 from coterie import weights as term_weights
 from coterie.canonical import canonical
 from coterie.engines import Engine, as_engine
-from coterie.engines.base import pattern
 from coterie.errors import InputError
 from coterie.estimator import Array, TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
@@ -119,8 +118,7 @@ class TermNMF(TopicEstimator):
 
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         self._judge()
-        idf = self.weights == "idf"
-        self.term_weights_ = term_weights.idf(documents) if idf else term_weights.binary(documents)
+        self.term_weights_ = term_weights.of_terms(documents, self.weights)
         self._factorise(semantics.cooccurrence(documents), random)
 
     def _factorise(self, counts: csr_matrix, random: np.random.RandomState) -> None:
@@ -150,8 +148,7 @@ class TermNMF(TopicEstimator):
 
     def _memberships(self, X: csr_matrix) -> Array:
         U = self.components_.T
-        held = pattern(X) if self.weights == "binary" else X
-        Y = csr_matrix(held @ diags(self.term_weights_))
+        Y = term_weights.weighted(X, self.term_weights_, self.weights)
         if self.inference == "divergence":
             return steps.newton(Y, U)
         return steps.clipped(np.asarray(Y @ U), U.T @ U, 0.0)

@@ -150,12 +150,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def transform(self, texts: Any) -> csr_matrix:
         """Count the known terms of texts: one row for each, in the order given."""
-        sequences = ordered_map(self._known, _batches(texts)[0], usable_threads(self._threads_left()))
-        blocks = [self._phrases.count_matrix(part) for part in sequences]
-        return vstack(blocks, format="csr")
+        check_is_fitted(self, "vocabulary_")
+        sequences = ordered_map(self._known, _batches(texts)[0], usable_threads(self.threads))
+        return vstack([self._phrases.count_matrix(part) for part in sequences], format="csr")
 
     def sequences(self, texts: Any) -> Sequences:
         """Column numbers of the words of each text in running order; −1 for a word that is not known."""
+        check_is_fitted(self, "vocabulary_")
         return Sequences.concatenate([self._known(batch) for batch in _batches(texts)[0]])
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -165,20 +166,16 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def _known(self, texts: pl.Series) -> Sequences:
         """Encode texts with a dictionary of their own, then look their terms up in the vocabulary."""
-        check_is_fitted(self, "vocabulary_")
-        encoder = Encoder(self._analyzer(), self._checked_tokenizer())
+        analyzer = self._analyzer()
+        encoder = Encoder(analyzer, self._checked_tokenizer())
         encoded = encoder.encode(texts).sequences
-        table = form_table(encoder.forms(), None if encoder.verbatim else self._analyzer())
+        table = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
         index = self.vocabulary_.index
         single = self._phrases.n_terms
         columns = [index.get(term, UNKNOWN) for term in table["term"]]
         # a term with a space inside, as tokenised texts may have, is no n-gram
         column = np.array([c if c < single else UNKNOWN for c in columns] or [UNKNOWN], dtype=np.int32)
         return without_short(Sequences(column[encoded.ids], encoded.offsets), self.min_words)
-
-    def _threads_left(self) -> int | None:
-        check_is_fitted(self, "vocabulary_")
-        return self.threads
 
     def _analyzer(self) -> Analyzer:
         languages = (self.language,) if isinstance(self.language, str) else tuple(self.language)
