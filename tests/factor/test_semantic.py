@@ -149,37 +149,35 @@ def test_the_guard_is_needed():
     assert steps.semantic_objective(steps.descend_terms(terms, sums, M), sums, (M**2).sum()) < before
 
 
-@given(count_matrices(max_rows=12), st.integers(1, 3), st.integers(0, 20))
-@settings(max_examples=40)
-def test_the_estimator_is_the_literal_algorithm(X, k, seed):
-    model = SemanticNMF(k, random_state=seed, max_iter=5, tol=0).fit(X)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_estimator_is_the_literal_algorithm(seed):
+    k = 1 + seed % 4
+    X = np.random.default_rng(seed).poisson(0.25, (10, 14)).astype(float)
+    model = SemanticNMF(k, random_state=seed, max_iter=6, tol=0).fit(X)
     Y, M = literal_idf_rows(X), literal_sppmi(X, 2)
+    assert M.any()
     # the start, from the same centres
     order = canonical(csr_matrix(X))
-    rows = as_engine(
-        csr_matrix(Y)[np.unique(order.rows, return_index=True)[1]][:, order.columns], order.weights
-    )
+    distinct = Y[np.unique(order.rows, return_index=True)[1]]
+    rows = as_engine(distinct[:, order.columns], order.weights)
     found = spherical_kmeans(rows, k, np.random.RandomState(seed)).centers
     centers = found[:, np.argsort(order.columns)]
-    nearest = (rows.blocks[0].X @ found.T).argmax(axis=1)[order.rows]
-    Z, W = np.eye(k)[nearest] + 0.2, centers.T + 0.2 * centers.mean()
-    strength = np.array([w @ M @ w / (w @ w) ** 2 if w.any() else 0.0 for w in W.T])
+    Z, W = np.eye(k)[(Y @ centers.T).argmax(axis=1)] + 0.2, centers.T + 0.2 * centers.mean()
+    strength = np.array([w @ M @ w / (w @ w) ** 2 for w in W.T])
     S = np.diag(strength) + 0.2 * strength.mean()
     objective = []
-    for _ in range(model.n_iter_):
+    for _ in range(6):
         Z = literal_z(Y, Z, W)
-        before = literal_objective(Y, M, Z, W, S)
-        moved = literal_w(Y, M, Z, W, S)
-        if literal_objective(Y, M, Z, moved, literal_s(M, moved, S)) > before - 1e-9:
-            return  # shortened, or not to be told from shortened
-        W, S = moved, literal_s(M, moved, S)
+        W = literal_w(Y, M, Z, W, S)
+        S = literal_s(M, W, S)
         objective.append(literal_objective(Y, M, Z, W, S))
-        assert model.objective_[: len(objective)] == pytest.approx(objective, rel=1e-8, abs=1e-8)
+    np.testing.assert_allclose(model.objective_, objective, rtol=1e-8)
     np.testing.assert_allclose(model.components_, W.T, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(model.semantic_core_, S, rtol=1e-8, atol=1e-8)
 
 
 @given(count_matrices(max_rows=12), st.integers(1, 4), st.sampled_from(["idf", "binary", None]))
+@settings(max_examples=60)
 def test_the_objective_never_rises(X, k, chosen):
     objective = SemanticNMF(k, weights=chosen, random_state=0, max_iter=60, tol=0).fit(X).objective_
     scale = 1e-12 * (1 + X.shape[0] + (literal_sppmi(X, 2) ** 2).sum())
@@ -191,8 +189,9 @@ def test_inference_is_non_negative_least_squares():
     rng = np.random.default_rng(0)
     topics = np.eye(3, 6) * 2 + rng.random((3, 6)) * [[0.1], [1.0], [9.0]]
     X = rng.random((20, 6)) * (rng.random((20, 6)) < 0.6)
-    expected = [nnls(topics.T, x)[0] for x in X]
-    np.testing.assert_allclose(steps.infer(csr_matrix(X), topics, 3000), expected, atol=1e-3)
+    unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
+    expected = [nnls(unit.T, x)[0] for x in X]
+    np.testing.assert_allclose(steps.infer(csr_matrix(X), topics, 3000), expected, atol=1e-4)
     np.testing.assert_allclose(steps.infer(csr_matrix(X), topics), expected, atol=0.05)
 
 
@@ -240,7 +239,7 @@ def test_order_of_rows_and_columns_is_of_no_matter(model, seed):
 
 @every_model
 @given(data=with_weights(count_matrices(max_rows=10)), k=st.integers(1, 3))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_folded_duplicates_are_the_unfolded_rows(model, data, k):
     X, times = data
     one = model(k, random_state=0, max_iter=20).fit(X, sample_weight=times)
@@ -265,7 +264,7 @@ def test_any_number_of_threads_and_any_engine_gives_the_same(model, tmp_path):
     times = np.arange(1.0, len(X) + 1)
     write_blocks(tmp_path, blocks_of(X, times))
     engines = [MemoryEngine(blocks_of(X, times), threads) for threads in (1, 2)]
-    one, two = (model(4, random_state=0).fit(engine) for engine in engines)
+    one, two = (model(4, max_iter=25, random_state=0).fit(engine) for engine in engines)
     np.testing.assert_array_equal(one.components_, two.components_)
     assert one.objective_ == two.objective_
     np.testing.assert_array_equal(one.predict(engines[0]), two.predict(X))
@@ -273,7 +272,7 @@ def test_any_number_of_threads_and_any_engine_gives_the_same(model, tmp_path):
         return
     for threads in (1, 2):
         disk = DiskEngine(tmp_path, threads)
-        from_disk = model(4, random_state=0).fit(disk)
+        from_disk = model(4, max_iter=25, random_state=0).fit(disk)
         np.testing.assert_array_equal(one.components_, from_disk.components_)
         np.testing.assert_array_equal(one.fit_predict(engines[0]), from_disk.predict(disk))
 
@@ -434,6 +433,7 @@ def test_running_texts_are_counted_by_window(corpus):
         for given_texts in (texts, halves, iter(halves)):
             other = model.fit(X, sample_weight=times, cooccurrence=given_texts)
             np.testing.assert_allclose(one.components_, other.components_, rtol=1e-12)
+    assert "_cooccurrence" not in vars(model)
     near = SemanticNMF(2, window=1, random_state=0).fit(X, cooccurrence=texts)
     assert not np.allclose(near.components_, model.fit(X, cooccurrence=texts).components_)
 

@@ -12,8 +12,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags, issparse
-from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie import semantics, weights
 from coterie.cluster.spherical import spherical_kmeans
@@ -163,7 +161,8 @@ class SemanticNMF(MultiplicativeNMF):
     term_weights_
         Weight of each term.
     topic_lengths_
-        Length of the column of each topic over the fitted texts; 0 for a topic that no text has.
+        Length of the column of memberships in each topic over the fitted texts; 0 for a topic that no text
+        has.
     objective_
         The objective after each iteration.
     n_iter_
@@ -227,19 +226,12 @@ class SemanticNMF(MultiplicativeNMF):
             terms; or the running texts behind the rows of X (`coterie.sequences.Sequences`, or several of
             them one after another), whose windows are then counted. None counts the rows that hold both.
         """
-        if cooccurrence is None:
-            return super().fit(X, y, sample_weight)
         self._judge()
-        documents = self._documents(X, sample_weight)
-        counts = self._counted(cooccurrence, documents, sample_weight)
-        # the columns of the documents are in canonical order, those of the counts follow them
-        counts = counts[documents.columns][:, documents.columns]
-        self._learn_with(counts, documents.engine, check_random_state(self.random_state))
-        back = np.argsort(documents.columns)
-        for name in self._by_column:
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., back]))
-        self._after_fit(X, documents)
-        return self
+        self._cooccurrence = cooccurrence
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._cooccurrence
 
     def fit_transform(
         self,
@@ -267,18 +259,23 @@ class SemanticNMF(MultiplicativeNMF):
         check_count("negatives", self.negatives, self)
         check_count("window", self.window, self)
 
-    def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
-        self._judge()
-        self._learn_with(semantics.cooccurrence(documents), documents, random)
+    def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
+        documents = super()._documents(X, sample_weight)
+        if self._cooccurrence is not None:
+            counts = self._counted(self._cooccurrence, documents, sample_weight)
+            # the columns of the documents are in canonical order, those of the counts follow them
+            self._cooccurrence = counts[documents.columns][:, documents.columns]
+        return documents
 
-    def _learn_with(self, counts: csr_matrix, documents: Engine, random: np.random.RandomState) -> None:
+    def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         rows = self._begin(documents)
+        given = self._cooccurrence
+        counts = semantics.cooccurrence(documents) if given is None else given
         M = semantics.ppmi(counts, shift=self.negatives)
         Z, W = self._start(rows, random)
-        with threadpool_limits(limits=1, user_api="blas"):  # products are small: threads would only wait
-            terms, objective = self._descend(rows, M, Z, steps.TermFactors.of(W, _core(W, M), M))
-            self.semantic_core_ = terms.S
-            self._finish(rows, terms.W, objective)
+        terms, objective = self._descend(rows, M, Z, steps.TermFactors.of(W, _core(W, M), M))
+        self.semantic_core_ = terms.S
+        self._finish(rows, terms.W, objective)
 
     def _descend(
         self, rows: Engine, M: csr_matrix, Z: RowFactor, terms: steps.TermFactors

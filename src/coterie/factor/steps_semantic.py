@@ -130,9 +130,9 @@ def descend_terms(terms: TermFactors, sums: TextSums, M: Any) -> TermFactors:
 
 
 def infer(X: csr_matrix, topics: Array, steps: int = INFERENCE_STEPS) -> Array:
-    """Z with the topics (topics × terms) fixed: ``min ‖X − ZWᵀ‖²``, Z ≥ 0, each row on its own.
+    """Memberships in topics (topics × terms) at unit length: ``min ‖X − ZWᵀ‖²``, Z ≥ 0, each row on its own.
 
-    1. Topics are brought to unit length, so that the start does not depend on how they are scaled.
+    1. Topics are brought to unit length: how they are scaled is of no matter.
     2. The start is ``XW``, the share of each topic if it were alone; what is zero there is zero at the end.
     3. `steps` updates follow.
 
@@ -141,9 +141,8 @@ def infer(X: csr_matrix, topics: Array, steps: int = INFERENCE_STEPS) -> Array:
     small for a BLAS to deal out to threads that would wait for each other.
     """
     length = np.sqrt(np.einsum("km,km->k", topics, topics))
-    inverse = np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))
-    unit = topics * inverse[:, None]
-    gain, gram = np.asarray(X @ unit.T), unit @ unit.T
+    unit = np.divide(topics.T, length, where=length > 0, out=np.zeros(topics.T.shape))
+    gain, gram = np.asarray(X @ unit), unit.T @ unit
     together = min(max(_PRODUCT // gram.size, 8), _TOGETHER)
     found = np.empty_like(gain)
     for start in range(0, len(gain), together):
@@ -154,4 +153,4 @@ def infer(X: csr_matrix, topics: Array, steps: int = INFERENCE_STEPS) -> Array:
         for _ in range(steps):
             Z = update_texts(Z, part, gram)
         found[start : start + len(here)] = Z[: len(here)]
-    return found * inverse
+    return found
