@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+
 from harness import peak_megabytes, reset_peak, table
 
 SIZES = [10_000 * 2**i for i in range(7)]
@@ -67,7 +68,9 @@ def _counts(size):
 
         texts = load("reddit").texts
         chosen = np.random.RandomState(0).permutation(len(texts))[:size]
-        save_npz(path, Vectorizer(max_terms=TERMS).fit_transform([texts[i] for i in chosen]), compressed=False)
+        save_npz(
+            path, Vectorizer(max_terms=TERMS).fit_transform([texts[i] for i in chosen]), compressed=False
+        )
     return load_npz(path)
 
 
@@ -149,7 +152,9 @@ def solver_case(dataset, topics):
 
 
 def _run(*case):
-    out = subprocess.run([sys.executable, __file__, *map(str, case)], capture_output=True, text=True, check=False)
+    out = subprocess.run(
+        [sys.executable, __file__, *map(str, case)], capture_output=True, text=True, check=False
+    )
     if out.returncode:
         raise RuntimeError(f"{case} failed:\n{out.stderr}")
     return json.loads(out.stdout.splitlines()[-1])
@@ -167,7 +172,16 @@ def _growth():
             + [f"{exponent:.2f}", f"{upper:.2f}", f"{runs[SIZES[-1]]['peak']:,.0f}", f"{memory:.1f}"]
         )
         print(rows[-1], file=sys.stderr)
-    header = ["", "10k rows, ms", "80k rows, ms", "640k rows, ms", "exponent", "exponent from 80k", "peak MB", "kB a row"]
+    header = [
+        "",
+        "10k rows, ms",
+        "80k rows, ms",
+        "640k rows, ms",
+        "exponent",
+        "exponent from 80k",
+        "peak MB",
+        "kB a row",
+    ]
     return table(header, rows)
 
 
@@ -178,7 +192,12 @@ def _solvers():
             run = _run("solver", dataset, topics)
             gain = (run["start"] - run["ours"]) / max(run["start"] - run["theirs"], 1e-12)
             rows.append(
-                [f"{dataset}, {topics} topics", f"{run['budget']:.1f}", f"{run['theirs']:,.0f}", f"{run['ours']:,.0f}"]
+                [
+                    f"{dataset}, {topics} topics",
+                    f"{run['budget']:.1f}",
+                    f"{run['theirs']:,.0f}",
+                    f"{run['ours']:,.0f}",
+                ]
                 + [f"{run['iterations']}", f"{gain:.3f}"]
             )
             print(rows[-1], file=sys.stderr)

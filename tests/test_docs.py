@@ -50,7 +50,9 @@ def test_links_lead_somewhere():
 def test_nothing_private_is_named():
     # neither a machine's paths nor the hosts of package registries belong into the project
     forbidden = re.compile(r"/work/|/root/|pypi\.org|pythonhosted|registry\.npmjs|deb\.debian\.org")
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
     for name in tracked:
         if name != "tests/test_docs.py":
             assert not forbidden.search((ROOT / name).read_text(encoding="utf-8", errors="ignore")), name

@@ -1,27 +1,34 @@
 """An order of rows and columns that depends on what a matrix holds and not on how it was shuffled.
 
-A row is known by its values and by the columns they stand in, a column by its values and the rows: each
-side's keys are mixed into the other's, a few rounds long. Keys are sums modulo 2⁶⁴, which come out the same
-in any order of summation. Sorting by them puts a shuffled matrix back; rows with equal keys are equal rows,
-and become one row with a weight.
+1. Equal rows become one row with a weight.
+2. A row is known by its weight, its values and the columns they stand in, a column by its values and the
+   rows: each side's keys are mixed into the other's until no more rows or columns are told apart. Keys are
+   sums modulo 2⁶⁴, which come out the same in any order of summation.
+3. Columns that are still alike are alike for a reason: the matrix stays as it is when they are exchanged
+   together with what hangs on them. So one of them may be named, and what hangs on it is told apart in turn.
+
+Sorting by keys puts a shuffled matrix back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.csgraph import connected_components
 
+Array = npt.NDArray[np.float64]
 Keys = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 
-_ROUNDS = 3
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
-#: Weights are counted in this fraction of a text when they are mixed into keys.
-_WEIGHT_STEPS = 1 << 20
+_NAMED = np.uint64(0xD6E8FEB86659FD93)
+#: Most rounds of mixing and of naming. Texts need three; a matrix made to need more is left as it came.
+_ROUNDS = 32
 
 
 @dataclass(frozen=True)
@@ -33,73 +40,142 @@ class Canonical:
     """
 
     X: csr_matrix
-    weights: npt.NDArray[np.float64]
+    weights: Array
     rows: Ints
     columns: Ints
 
 
-def canonical(X: csr_matrix, weights: npt.NDArray[np.float64] | None = None) -> Canonical:
-    """Fold equal rows and order rows and columns by content."""
+def canonical(X: csr_matrix, weights: Array | None = None) -> Canonical:
+    """Fold equal rows and order rows and columns by content.
+
+    >>> found = canonical(csr_matrix([[0, 2], [1, 0], [0, 2]]))
+    >>> found.weights[found.rows]
+    array([2., 1., 2.])
+    >>> found.X[found.rows][:, np.argsort(found.columns)].toarray()
+    array([[0., 2.],
+           [1., 0.],
+           [0., 2.]])
+    """
     X = _clean(X)
-    n_rows, n_columns = X.shape
-    weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
-    row_key, column_key = _keys(X, weights)
-    columns = np.lexsort((np.arange(n_columns), column_key))
-    # a second key that knows each column apart, also columns that only differ by where they stand
-    place = np.empty(n_columns, dtype=np.uint64)
-    place[columns] = np.arange(n_columns, dtype=np.uint64)
-    content = _row_sums(X, _value_keys(X.data) * _mixed(place + np.uint64(1))[X.indices])
-    order = np.lexsort((content, row_key))
-    first = np.ones(n_rows, dtype=bool)
-    first[1:] = (row_key[order][1:] != row_key[order][:-1]) | (content[order][1:] != content[order][:-1])
-    position = np.cumsum(first) - 1
-    rows = np.empty(n_rows, dtype=np.int64)
-    rows[order] = position
-    folded = np.bincount(rows, weights, minlength=int(first.sum())).astype(np.float64)
-    ordered = X[order[first]][:, columns].tocsr()
+    first, rows, folded = _fold(X, np.ones(X.shape[0]) if weights is None else weights)
+    distinct = X[first]
+    order, columns = _orders(_Table(distinct), folded)
+    ordered = distinct[order][:, columns].tocsr()
     ordered.sort_indices()
-    return Canonical(ordered, folded, rows, columns)
+    return Canonical(ordered, folded[order], _inverse(order)[rows], columns)
 
 
 def _clean(X: csr_matrix) -> csr_matrix:
     """No stored zeros, no entry twice: they would change keys without changing the matrix."""
     X = csr_matrix(X, dtype=np.float64, copy=False)
-    if not X.has_canonical_format or (X.data == 0).any():
+    if not X.has_canonical_format or not X.data.all():
         X = X.copy()
         X.sum_duplicates()
         X.eliminate_zeros()
     return X
 
 
-def _keys(X: csr_matrix, weights: npt.NDArray[np.float64]) -> tuple[Keys, Keys]:
-    """Keys of rows and of columns that do not depend on the order of either."""
-    values = _value_keys(X.data)
-    by_column = csr_matrix((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc()
-    entry = by_column.data.astype(np.int64)  # entries of X, column by column
-    row_of_entry = by_column.indices
-    times = np.rint(weights * _WEIGHT_STEPS).astype(np.int64).astype(np.uint64)
-    column_key = np.zeros(X.shape[1], dtype=np.uint64)
-    row_key = np.zeros(X.shape[0], dtype=np.uint64)
+def _fold(X: csr_matrix, weights: Array) -> tuple[Ints, Ints, Array]:
+    """One row number for each distinct row, the distinct row behind each row, and the sums of weights."""
+    place = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64))
+    key = _pieces(X.indptr, _value_keys(X.data) * place[X.indices])
+    order = np.lexsort((weights, key))  # weights of equal rows in one order: their sum must not depend on it
+    alike = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+    # a key only says which rows may be equal
+    differ = (X[order[alike]] != X[order[alike + 1]]).getnnz(axis=1) > 0
+    first = np.ones(len(order), dtype=bool)
+    first[alike[~differ] + 1] = False
+    rows = np.empty(len(order), dtype=np.int64)
+    rows[order] = np.cumsum(first) - 1
+    folded = np.bincount(rows[order], weights[order], int(first.sum())).astype(np.float64)
+    return order[first], rows, folded
+
+
+def _orders(table: _Table, weights: Array) -> tuple[Ints, Ints]:
+    """Rows and columns in canonical order."""
+    row_key = _mixed(weights.astype(np.float32).view(np.uint32).astype(np.uint64))
+    column_key = np.zeros(table.shape[1], dtype=np.uint64)
+    row_key, column_key = table.told_apart(row_key, column_key)
+    row_group, column_group = table.groups(_tied(row_key), _tied(column_key))
     for _ in range(_ROUNDS):
-        row_key = _mixed(_row_sums(X, values * _mixed(column_key)[X.indices]))
-        weighted = times * _mixed(row_key)
-        column_key = _mixed(_pieces(by_column.indptr, values[entry] * weighted[row_of_entry]))
-    return row_key, column_key
+        named = _first_tie(column_key, column_group)
+        if not len(named):
+            break
+        column_key[named] = _mixed(column_key[named] ^ _NAMED)
+        row_key, column_key = table.told_apart(row_key, column_key)
+    return np.lexsort((row_group, row_key)), np.lexsort((column_group, column_key))
 
 
-def _value_keys(values: npt.NDArray[np.float64]) -> Keys:
+class _Table:
+    """The entries of a matrix, row by row and column by column, as keys are mixed along them."""
+
+    def __init__(self, X: csr_matrix):
+        self.shape = X.shape
+        self.by_row = X
+        self.values = _value_keys(X.data)
+
+    @cached_property
+    def by_column(self) -> tuple[Ints, Ints, Keys]:
+        """Ends of columns, and the row and the value of each entry, column by column."""
+        X = self.by_row
+        turned = csr_matrix((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc()
+        return turned.indptr, turned.indices, self.values[turned.data]
+
+    def told_apart(self, row_key: Keys, column_key: Keys) -> tuple[Keys, Keys]:
+        """Mix the keys of each side into the other's until no more rows or columns differ."""
+        X = self.by_row
+        ends, row_of, values = self.by_column
+        distinct = -1
+        for _ in range(_ROUNDS):
+            row_key = _mixed(row_key + _pieces(X.indptr, self.values * _mixed(column_key)[X.indices]))
+            column_key = _mixed(column_key + _pieces(ends, values * _mixed(row_key)[row_of]))
+            before, distinct = distinct, _n_distinct(row_key) + _n_distinct(column_key)
+            if distinct in (before, sum(self.shape)):
+                break
+        return row_key, column_key
+
+    def groups(self, rows: npt.NDArray[np.bool_], columns: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """The first column of the connected part that each of the chosen rows and columns belongs to.
+
+        Parts that look the same can be exchanged as a whole, so any order among them will do; this one does
+        not depend on the order of rows.
+        """
+        table = self.by_row.tocoo()
+        inside = rows[table.row] & columns[table.col]
+        column, row = table.col[inside], table.row[inside] + self.shape[1]
+        n = sum(self.shape)
+        graph = coo_matrix((np.ones(len(row)), (column, row)), shape=(n, n))
+        _, part = connected_components(graph, directed=False)
+        first = np.unique(part, return_index=True)[1][part]
+        return first[self.shape[1] :], first[: self.shape[1]]
+
+
+def _tied(keys: Keys) -> npt.NDArray[np.bool_]:
+    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return counts[inverse] > 1
+
+
+def _n_distinct(keys: Keys) -> int:
+    return len(np.unique(keys))
+
+
+def _first_tie(keys: Keys, groups: Ints) -> Ints:
+    """In each group that holds equal keys, one place that has the smallest of these."""
+    order = np.lexsort((keys, groups))
+    group, key = groups[order], keys[order]
+    tied = np.flatnonzero((group[1:] == group[:-1]) & (key[1:] == key[:-1]))
+    return order[tied[np.unique(group[tied], return_index=True)[1]]]
+
+
+def _value_keys(values: Array) -> Keys:
     return _mixed(np.ascontiguousarray(values).view(np.uint64)) | np.uint64(1)
 
 
-def _row_sums(X: csr_matrix, per_entry: Keys) -> Keys:
-    return _pieces(X.indptr, per_entry)
-
-
-def _pieces(indptr: npt.NDArray[np.integer], per_entry: Keys) -> Keys:
+def _pieces(ends: npt.NDArray[np.integer], per_entry: Keys) -> Keys:
     """Sums of consecutive pieces, modulo 2⁶⁴."""
     running = np.zeros(len(per_entry) + 1, dtype=np.uint64)
     np.cumsum(per_entry, out=running[1:])
-    return running[indptr[1:]] - running[indptr[:-1]]
+    return running[ends[1:]] - running[ends[:-1]]
 
 
 def _mixed(keys: Keys) -> Keys:
@@ -108,3 +184,9 @@ def _mixed(keys: Keys) -> Keys:
     keys = (keys ^ (keys >> _SHIFTS[0])) * _MIX[0]
     keys = (keys ^ (keys >> _SHIFTS[1])) * _MIX[1]
     return keys ^ (keys >> _SHIFTS[2])
+
+
+def _inverse(order: Ints) -> Ints:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place

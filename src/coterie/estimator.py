@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie.canonical import canonical
 from coterie.engines import Engine, as_engine
@@ -26,7 +29,7 @@ class Documents:
     """The documents to learn from: blocks of distinct rows in canonical order.
 
     `columns[j]` is the input column behind column j; `rows[i]` the distinct row that row i of the input
-    became, or None where an engine was given.
+    became, −1 for a row of weight 0, or None where an engine was given.
     """
 
     engine: Engine
@@ -60,7 +63,9 @@ class DocumentEstimator(BaseEstimator):
             How many texts each row stands for.
         """
         documents = self._documents(X, sample_weight)
-        self._learn(documents.engine, check_random_state(self.random_state))
+        # threads share blocks: more of them inside a product would change how it rounds, and fight for cores
+        with threadpool_limits(limits=1, user_api="blas"):
+            self._learn(documents.engine, check_random_state(self.random_state))
         back = np.argsort(documents.columns)
         for name in self._by_column:
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., back]))
@@ -76,14 +81,30 @@ class DocumentEstimator(BaseEstimator):
 
     def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
         if isinstance(X, Engine):
-            self.n_features_in_ = X.n_terms
-            return Documents(as_engine(X, sample_weight), np.arange(X.n_terms), None)
+            engine = as_engine(X, sample_weight)
+            for _ in engine.map(partial(_check_block, non_negative=self._non_negative)):
+                pass
+            self.n_features_in_ = engine.n_terms
+            return Documents(engine, np.arange(engine.n_terms), None)
         matrix = self._checked(X, reset=True)
         weights = check_weights(sample_weight, matrix.shape[0])
-        found = canonical(matrix, weights)
-        kept = found.weights > 0  # a row of weight 0 is not there
-        engine = as_engine(found.X[kept] if not kept.all() else found.X, found.weights[kept])
-        return Documents(engine, found.columns, found.rows)
+        there = weights > 0  # a row of weight 0 is not there
+        found = canonical(matrix if there.all() else matrix[there], weights[there])
+        rows = np.full(len(weights), -1)
+        rows[there] = found.rows
+        return Documents(as_engine(found.X, found.weights), found.columns, rows)
+
+    def _blocks(self, X: Any) -> Engine:
+        """Row blocks of documents that come after those that were fitted."""
+        check_is_fitted(self, self._by_column)
+        if not isinstance(X, Engine):
+            return as_engine(self._checked(X, reset=False))
+        if X.n_terms != self.n_features_in_:
+            raise InputError(
+                f"X has {X.n_terms} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return X
 
     def _checked(self, X: Any, *, reset: bool) -> csr_matrix:
         """X as a CSR matrix of finite numbers with the columns that were fitted."""
@@ -95,36 +116,62 @@ class DocumentEstimator(BaseEstimator):
             ensure_non_negative=self._non_negative,
             reset=reset,
         )
-        return csr_matrix(X)
+        matrix = csr_matrix(X)
+        if not matrix.has_canonical_format:  # the caller's matrix stays as it is
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return matrix
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._non_negative
+        return tags
 
 
-class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, DocumentEstimator):
-    """An estimator with topics: `components_` (topics × terms), and memberships of documents in them.
+class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentEstimator):
+    """An estimator that turns each document into a few numbers: `components_` has a row for each of them.
 
-    A subclass gives `_learn` and `_memberships`. Memberships of a row follow from the row and the fitted
-    topics alone, so a document alone, in a batch and in `fit_transform` gets the same answer.
+    A subclass gives `_learn` and `_memberships`. What becomes of a row follows from the row and what was
+    fitted alone, so a document alone, in a batch and in `fit_transform` gets the same answer.
     """
 
     components_: Array
-    labels_: npt.NDArray[np.int64]
 
     @abstractmethod
     def _memberships(self, X: csr_matrix) -> Array:
-        """Documents × topics for rows with columns as in the input."""
+        """Documents × components for rows with columns as in the input."""
 
     def transform(self, X: Any) -> Array:
-        """Memberships of documents in topics, one row for each document."""
-        check_is_fitted(self, "components_")
-        blocks = as_engine(X if isinstance(X, Engine) else self._checked(X, reset=False))
-        return np.concatenate(list(blocks.map(lambda block: self._memberships(block.X))))
+        """One row of numbers for each document."""
+        return np.concatenate(list(self._blocks(X).map(self._block_memberships)))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Array:
         """Fit, then `transform` the same documents."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
+    def _block_memberships(self, block: Block) -> Array:
+        _check_block(block, self._non_negative)
+        return self._memberships(block.X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+
+class TopicEstimator(ClusterMixin, DocumentTransformer):
+    """An estimator with topics: `components_` (topics × terms), and memberships of documents in them.
+
+    A subclass gives `_learn` and `_memberships`, and `_open` where some topics are nobody's.
+    """
+
+    labels_: npt.NDArray[np.int64]
+    fallback_: int
+
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The topic each document belongs to most; the largest topic for one that belongs to none."""
-        return self._strongest(self.transform(X))
+        topics = np.concatenate(list(self._blocks(X).map(self._block_topics)))
+        return np.where(topics < 0, self.fallback_, topics)
 
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None
@@ -133,31 +180,36 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if not isinstance(X, Engine) else self.predict(X)
 
+    def _open(self) -> npt.NDArray[np.bool_]:
+        """The topics that a document may be put into."""
+        return np.ones(len(self.components_), dtype=bool)
+
+    def _block_topics(self, block: Block) -> npt.NDArray[np.int64]:
+        """The topic that each document belongs to most; −1 for a document that belongs to none."""
+        memberships = self._block_memberships(block)
+        closed = ~self._open()
+        open_only = np.where(closed, -np.inf, memberships) if closed.any() else memberships
+        return np.where(memberships.any(axis=1), open_only.argmax(axis=1), -1)
+
+    def _sizes(self, topics: npt.NDArray[np.int64], weights: Array) -> Array:
+        """The weight of the documents of each topic."""
+        some = topics >= 0
+        return np.bincount(topics[some], weights[some], len(self.components_)).astype(np.float64)
+
     def _after_fit(self, X: Any, documents: Documents) -> None:
-        self.fallback_ = 0
-        sizes = as_engine(documents.engine).sum(self._size_of_topics(documents))
-        self.fallback_ = int(np.argmax(sizes))
-        if not isinstance(X, Engine):
-            self.labels_ = self.predict(X)
-
-    def _size_of_topics(self, documents: Documents) -> Any:
-        back = np.argsort(documents.columns)
-
-        def sizes(block: Block) -> Array:
-            memberships = self._memberships(block.X[:, back])
-            strongest = memberships.argmax(axis=1)
-            belongs = memberships.any(axis=1)
-            return np.bincount(strongest[belongs], block.weights[belongs], memberships.shape[1]) * 1.0
-
-        return sizes
-
-    def _strongest(self, memberships: Array) -> npt.NDArray[np.int64]:
-        strongest = memberships.argmax(axis=1)
-        return np.where(memberships.any(axis=1), strongest, self.fallback_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
+        """Find the largest topic, for documents that belong to none, and the topic of each document."""
+        engine = documents.engine
+        if documents.rows is None:  # nothing is kept for each row of an engine
+            self.__dict__.pop("labels_", None)
+            sizes = engine.sum(lambda block: self._sizes(self._block_topics(block), block.weights))
+            self.fallback_ = int(np.argmax(sizes))
+            return
+        topics = np.concatenate(list(self._blocks(X).map(self._block_topics)))
+        # each distinct row once, in canonical order: sums of weights must not depend on the order of X
+        number, row = np.unique(documents.rows, return_index=True)
+        weights = np.concatenate(list(engine.map(lambda block: block.weights)))
+        self.fallback_ = int(np.argmax(self._sizes(topics[row[number >= 0]], weights)))
+        self.labels_ = np.where(topics < 0, self.fallback_, topics)
 
 
 def check_weights(weights: npt.ArrayLike | None, n_rows: int) -> Array:
@@ -173,7 +225,17 @@ def check_weights(weights: npt.ArrayLike | None, n_rows: int) -> Array:
         )
     if not np.isfinite(checked).all() or (checked < 0).any():
         raise InputError("sample_weight must be finite and not negative")
+    if not checked.any():
+        raise InputError("sample_weight must not be zero for every row")
     return checked
+
+
+def _check_block(block: Block, non_negative: bool) -> None:
+    values = block.X.data if issparse(block.X) else block.X
+    if not np.isfinite(values).all():
+        raise InputError("X must hold finite numbers, got NaN or infinity in a row block")
+    if non_negative and (values < 0).any():
+        raise InputError("X must not be negative, got negative values in a row block")
 
 
 def check_count(name: str, value: Any, owner: object, least: int = 1) -> int:
@@ -184,6 +246,15 @@ def check_count(name: str, value: Any, owner: object, least: int = 1) -> int:
     return int(value)
 
 
+def check_amount(name: str, value: Any, owner: object, least: float = 0.0) -> float:
+    """A finite number of at least `least`."""
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not least <= value < np.inf:
+        kind = f"a finite number of at least {least:g}"
+        raise InputError(f"The parameter {name!r} of {type(owner).__name__} must be {kind}, got {value!r}")
+    return float(value)
+
+
 def check_choice(name: str, value: Any, choices: tuple[Any, ...], owner: object) -> None:
     """One of a few values."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
@@ -191,3 +262,10 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...], owner: object)
         raise InputError(
             f"The parameter {name!r} of {type(owner).__name__} must be one of {listed}, got {value!r}"
         )
+
+
+def check_positive(name: str, value: Any, owner: object) -> float:
+    """A finite number above 0."""
+    if check_amount(name, value, owner) == 0:
+        raise InputError(f"The parameter {name!r} of {type(owner).__name__} must be above 0, got {value!r}")
+    return float(value)

@@ -161,14 +161,21 @@ def test_the_paper_holds_on_titles(dataset):
     titles = dataset("titles")
     X = Vectorizer(tokenizer="whitespace", stop_words=None, stem=False).fit_transform(titles.texts)
     fits = {
-        inference: [TermNMF(9, inference=inference, init="rows", random_state=s).fit(X).labels_ for s in range(5)]
+        inference: [
+            TermNMF(9, inference=inference, init="rows", random_state=s).fit(X).labels_ for s in range(5)
+        ]
         for inference in INFERENCES
     }
     scores = {name: np.mean([nmi(titles.labels, labels) for labels in runs]) for name, runs in fits.items()}
     assert scores["euclidean"] == pytest.approx(0.51, abs=0.05)
     assert scores["divergence"] == pytest.approx(0.49, abs=0.06)
     nmf = np.mean(
-        [nmi(titles.labels, NMF(9, weights="idf", init="rows", random_state=s).fit(X).labels_) for s in range(5)]
+        [
+            nmi(titles.labels, NMF(9, weights="idf", init="rows", random_state=s).fit(X).labels_)
+            for s in range(5)
+        ]
     )
     assert min(scores.values()) > nmf
-    assert np.mean([purity(titles.labels, labels) for labels in fits["euclidean"]]) == pytest.approx(0.69, abs=0.05)
+    assert np.mean([purity(titles.labels, labels) for labels in fits["euclidean"]]) == pytest.approx(
+        0.69, abs=0.05
+    )

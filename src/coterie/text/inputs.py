@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,9 @@ import polars as pl
 from coterie.errors import InputError
 
 #: Texts worked on together. Large enough to be fast, small enough to stay out of the way.
-BATCH_ROWS = 100_000
+BATCH_ROWS = 50_000
+_LISTS = (list, tuple, np.ndarray)
+_NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
 def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS) -> Iterator[pl.Series]:
@@ -24,101 +26,119 @@ def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS)
     >>> [batch.to_list() for batch in text_batches(["a cat", None, 3])]
     [['a cat', '', '3']]
     """
+    whole = _as_series(source, column)
+    if whole is not None:
+        yield from (whole.slice(start, rows) for start in range(0, max(len(whole), 1), rows))
+        return
     if isinstance(source, (str, bytes)):
         raise InputError(
             "texts must be a list of texts, but one string was given; put it in a list, "
             "or read a file with coterie.text.read_texts(path)"
         )
-    whole = _as_series(source, column)
-    if whole is not None:
-        yield from (whole.slice(start, rows) for start in range(0, max(len(whole), 1), rows))
-        return
-    if not isinstance(source, Iterable):
+    if not isinstance(source, Iterable) or isinstance(source, (bytearray, Mapping, set, frozenset)):
         raise InputError(f"texts must be a list of texts, got {type(source).__name__}")
     stream = iter(source)
-    first = 0
-    while (batch := list(islice(stream, rows))) or not first:
-        yield clean(batch, first)
-        if not batch:
+    first, tokenised = 0, None
+    while (values := list(islice(stream, rows))) or not first:
+        batch = clean(values, first, tokenised)
+        tokenised = batch.dtype != pl.String
+        yield batch
+        if not values:
             return
-        first += len(batch)
+        first += len(values)
 
 
 def known_length(source: Any) -> int | None:
     """The number of texts, where it can be told without reading them."""
-    return len(source) if hasattr(source, "__len__") else None
+    try:
+        return len(source)
+    except TypeError:
+        return None
 
 
 def _as_series(source: Any, column: str | None) -> pl.Series | None:
     """A series for everything columnar, None for plain Python sequences and streams."""
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
-    if (
-        isinstance(source, pl.DataFrame)
-        or _is(source, "pandas", "DataFrame")
-        or _is(source, "pyarrow", "Table")
-    ):
-        source = _column(source, column)
+    if isinstance(source, pl.DataFrame):
+        source = source.to_series(_position(source.columns, column))
+    elif _is(source, "pandas", "DataFrame"):
+        source = source.iloc[:, _position(source.columns, column)]
+    elif _is(source, "pyarrow", "Table", "RecordBatch"):
+        source = source.column(_position(source.schema.names, column))
     elif column is not None:
         raise InputError(
             f"column={column!r} was given, but the texts are not a table: {type(source).__name__}"
         )
-    if _is(source, "pyarrow", "Array") or _is(source, "pyarrow", "ChunkedArray"):
+    if _is(source, "pyarrow", "Array", "ChunkedArray"):
         source = pl.from_arrow(source)
     if _is(source, "pandas", "Series") or isinstance(source, np.ndarray):
-        if getattr(source, "ndim", 1) != 1:
+        if source.ndim != 1:
             raise InputError(f"texts must be one column, got an array of shape {source.shape}")
         return clean(source.tolist())
     return text_column(source) if isinstance(source, pl.Series) else None
 
 
-def _is(value: Any, package: str, name: str) -> bool:
+def _is(value: Any, package: str, *names: str) -> bool:
     """Whether a value is of a class of a package that need not be installed."""
-    return any(c.__module__.split(".")[0] == package and c.__name__ == name for c in type(value).__mro__)
+    return any(c.__module__.split(".")[0] == package and c.__name__ in names for c in type(value).__mro__)
 
 
-def _column(table: Any, column: str | None) -> Any:
-    names = [str(name) for name in (table.column_names if hasattr(table, "column_names") else table.columns)]
-    return table[choose_column(names, column)]
+def _position(names: Iterable[Any], column: str | None) -> int:
+    spelled = [str(name) for name in names]
+    return spelled.index(choose_column(spelled, column))
 
 
 def choose_column(names: Sequence[str], column: str | None, place: str = "the table") -> str:
     """The column that holds the texts: the one named, or the only one there is."""
-    if column is None:
-        if len(names) == 1:
-            return names[0]
+    if not names:
+        raise InputError(f"{place} has no columns")
+    if column is None and len(names) > 1:
         raise InputError(f"{place} has several columns; say which one holds the texts: {_listed(names)}")
-    if column not in names:
-        raise InputError(f"{place} has no column {column!r}; it has {_listed(names)}")
-    return column
+    chosen = names[0] if column is None else column
+    if chosen not in names:
+        raise InputError(f"{place} has no column {chosen!r}; it has {_listed(names)}")
+    if names.count(chosen) > 1:
+        raise InputError(f"{place} has {names.count(chosen)} columns called {chosen!r}; rename all but one")
+    return chosen
 
 
 def _listed(names: Sequence[str], most: int = 30) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(name) for name in names[:most]) + more
+    return ", ".join(repr(name[:60]) for name in names[:most]) + more
 
 
 def text_column(series: pl.Series) -> pl.Series:
     """A column of any type as texts: strings, or lists of strings."""
     if series.dtype == pl.Object:
-        return clean(series.to_list())
-    if isinstance(series.dtype, (pl.List, pl.Array)):
-        lists = series.cast(pl.List(pl.String))
-        return lists.list.eval(pl.element().drop_nulls()).fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
-    if series.dtype == pl.Binary or isinstance(series.dtype, pl.Struct):
+        return clean(series.to_list()).rename(series.name)
+    tokenised = isinstance(series.dtype, (pl.List, pl.Array))
+    of = series.dtype.inner if isinstance(series.dtype, (pl.List, pl.Array)) else series.dtype
+    if of.is_nested() or of in (pl.Binary, pl.Duration):
         raise InputError(f"column {series.name!r} holds {series.dtype}, not texts")
+    if tokenised:
+        lists = series.cast(pl.List(pl.String))
+        return lists.list.drop_nulls().fill_null(pl.Series([[]], dtype=lists.dtype))
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
     return series.cast(pl.String).fill_null("")
 
 
-def clean(values: Sequence[Any], first: int = 0) -> pl.Series:
-    """Python values as a series of texts; `first` is the number of the first, for messages."""
+def clean(values: Sequence[Any], first: int = 0, tokenised: bool | None = None) -> pl.Series:
+    """Python values as a series of texts, or of lists of tokens where there is a list among them.
+
+    `first` is the number of the first value, for messages; `tokenised` says what values before these were.
+    """
+    types = set(map(type, values))
+    if tokenised is None:
+        tokenised = any(issubclass(kind, _LISTS) for kind in types)
     try:
-        types = set(map(type, values))
-        if types <= {str}:
-            return pl.Series(values, dtype=pl.String)
-        if types <= {list, tuple}:
-            return pl.Series([_tokens(v, first + i) for i, v in enumerate(values)], dtype=pl.List(pl.String))
-        return pl.Series([_text(value, first + i) for i, value in enumerate(values)], dtype=pl.String)
+        if tokenised:
+            tokens = [_tokens(value, first + i) for i, value in enumerate(values)]
+            return pl.Series(tokens, dtype=pl.List(pl.String))
+        if not types <= {str}:
+            values = [_text(value, first + i) for i, value in enumerate(values)]
+        return pl.Series(values, dtype=pl.String)
     except UnicodeEncodeError:
         row = next(i for i, value in enumerate(values) if not is_unicode(value))
         raise InputError(
@@ -129,7 +149,7 @@ def clean(values: Sequence[Any], first: int = 0) -> pl.Series:
 def is_unicode(value: Any) -> bool:
     """Whether a value, or each of its tokens, can be written as UTF-8."""
     try:
-        "".join(value if isinstance(value, (list, tuple)) else str(value)).encode()
+        "".join(value if isinstance(value, _LISTS) else str(value)).encode()
     except UnicodeEncodeError:
         return False
     return True
@@ -138,18 +158,24 @@ def is_unicode(value: Any) -> bool:
 def _text(value: Any, number: int) -> str:
     if isinstance(value, str):
         return str(value)
-    if (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, (float, np.floating)) and np.isnan(value))
-    ):
+    if _is_missing(value):
         return ""
-    if isinstance(value, (bool, int, float, np.number, np.bool_)):
+    if isinstance(value, _NUMBERS):
         return str(value)
     raise InputError(f"text {number} must be a string, got {type(value).__name__}: {str(value)[:60]!r}")
 
 
-def _tokens(value: Sequence[Any], number: int) -> list[str]:
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _tokens(value: Any, number: int) -> list[str]:
+    if _is_missing(value):
+        return []
+    if not isinstance(value, _LISTS):
+        raise InputError(f"text {number} must be a list of tokens, as others are, got {str(value)[:60]!r}")
     for token in value:
         if not isinstance(token, str):
             raise InputError(f"text {number} must be a list of strings, but holds {token!r}")

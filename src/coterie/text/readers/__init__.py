@@ -3,6 +3,7 @@
 Files are read in batches of bounded memory. Rows keep their order and the line they came from.
 """
 
-from coterie.text.readers.source import BadRow, Batch, TextSource, read_texts
+from coterie.text.readers.rows import BadRow, Batch
+from coterie.text.readers.source import TextSource, read_texts
 
 __all__ = ["BadRow", "Batch", "TextSource", "read_texts"]

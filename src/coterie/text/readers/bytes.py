@@ -1,20 +1,29 @@
-"""A file as bytes: found, unzipped, and looked at before anything is read from it."""
+"""A file as bytes, then as lines: found, unzipped, looked at before anything is read, and decoded."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
 import io
+import shutil
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, cast
 
 from coterie.errors import InputError
 
 #: How much of a file is looked at to tell its format, encoding and delimiter.
 HEAD_BYTES = 1 << 16
+#: Longest line, in characters: a file without line ends must not come into memory as a whole.
+MAX_LINE = 1 << 22
+#: Characters read at a time.
+PIECE = 1 << 16
+#: What binary files have and texts have not. Tabs, line ends, form feeds and escapes are in texts too.
+_CONTROL = [chr(code) for code in range(32) if chr(code) not in "\t\n\r\f\v\x1b"]
 
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -24,17 +33,21 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _FOREIGN = {
-    b"%PDF": "a PDF document",
+    b"%PDF-": "a PDF document",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
+    b"GIF87a": "a picture",
+    b"GIF89a": "a picture",
     b"\x7fELF": "a program",
-    b"MZ": "a program",
-    b"SQLite format 3": "a database",
+    b"MZ\x90": "a program",
+    b"SQLite format 3\0": "a database",
     b"\xd0\xcf\x11\xe0": "an old Office document; save it as .xlsx or .csv",
+    b"PK\x03\x04": "a zip archive or an Office document",
+    b"PAR1\x15": "a Parquet file",
     b"7z\xbc\xaf": "an archive; unpack it first",
-    b"Rar!": "an archive; unpack it first",
-    b"BZh": "compressed with bzip2; use gzip or unpack it first",
+    b"Rar!\x1a": "an archive; unpack it first",
+    b"\x1f\x8b": "compressed twice; unpack it first",
+    b"BZh91AY": "compressed with bzip2; use gzip or unpack it first",
     b"\xfd7zXZ": "compressed with xz; use gzip or unpack it first",
     b"\x28\xb5\x2f\xfd": "compressed with zstd; use gzip or unpack it first",
 }
@@ -46,6 +59,21 @@ class PeekableBytes(io.BufferedReader):
     def head(self) -> bytes:
         """The first bytes of the stream; only before anything was read."""
         return self.peek(HEAD_BYTES)[:HEAD_BYTES]
+
+
+class _Borrowed(io.RawIOBase):
+    """A stream that belongs to others: read, but never closed."""
+
+    def __init__(self, stream: BinaryIO):
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        piece = self._stream.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def find(path: str | Path) -> str | Path:
@@ -66,13 +94,13 @@ def find(path: str | Path) -> str | Path:
 def open_bytes(path: str | Path) -> Iterator[PeekableBytes]:
     """Open a file or standard input, through gzip where its first bytes say so."""
     if str(path) == "-":
-        yield _unzipped(PeekableBytes(cast(io.RawIOBase, sys.stdin.buffer), HEAD_BYTES))
+        if not hasattr(sys.stdin, "buffer"):
+            raise InputError("there is no standard input to read from")
+        yield _unzipped(PeekableBytes(_Borrowed(cast(BinaryIO, sys.stdin.buffer)), HEAD_BYTES))
         return
-    try:
-        with open(path, "rb", buffering=0) as raw:
-            yield _unzipped(PeekableBytes(raw, HEAD_BYTES))
-    except PermissionError as error:
-        raise InputError(f"{path} may not be read: {error.strerror}") from error
+    # buffered, for a pipe may give a few bytes at a time, and the first look needs all of them
+    with open(path, "rb") as file:
+        yield _unzipped(PeekableBytes(cast(io.RawIOBase, file), HEAD_BYTES))
 
 
 def _unzipped(stream: PeekableBytes) -> PeekableBytes:
@@ -83,57 +111,124 @@ def _unzipped(stream: PeekableBytes) -> PeekableBytes:
 
 
 @contextmanager
-def gzip_faults(path: str | Path) -> Iterator[None]:
-    """A cut or damaged gzip file as one sentence."""
+def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
+    """The file itself; for standard input, pipes and gzip a copy that is gone afterwards."""
+    if Path(path).is_file() and str(path) != "-" and not isinstance(stream.raw, gzip.GzipFile):
+        yield Path(path)
+        return
+    with TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder, "copy")
+        with copy.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        yield copy
+
+
+@contextmanager
+def told_faults(place: str) -> Iterator[None]:
+    """A file that may not be read, or whose gzip data is cut or damaged, as one sentence."""
     try:
         yield
     except EOFError as error:
         raise InputError(
-            f"{path} ends in the middle of its gzip data; it was not copied completely"
+            f"{place} ends in the middle of its gzip data; it was not copied completely"
         ) from error
-    except (gzip.BadGzipFile, OSError) as error:
-        if isinstance(error, gzip.BadGzipFile) or "gzip" in str(error).lower():
-            raise InputError(f"{path} is damaged gzip data: {error}") from error
-        raise
-    except Exception as error:  # zlib.error has no public base class
-        if type(error).__module__ == "zlib":
-            raise InputError(f"{path} is damaged gzip data: {error}") from error
-        raise
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{place} is damaged gzip data: {error}") from error
+    except OSError as error:
+        raise InputError(f"{place} cannot be read: {error.strerror or error}") from error
+    except UnicodeError as error:  # of the few encodings that know no way to mark bytes
+        raise InputError(f"{place} cannot be read: {error}") from error
 
 
-def encoding_of(head: bytes) -> str:
-    """The encoding told by a byte order mark or by the zeros of UTF-16; UTF-8 without either."""
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if head.startswith(mark):
-            return encoding
-    even, odd = head[0:2000:2].count(0), head[1:2000:2].count(0)
-    half = max(len(head[:2000]) // 2, 1)
+def encoding_of(head: bytes, given: str | None = None) -> str:
+    """The encoding given, or told by a byte order mark or by the zeros of UTF-16; UTF-8 without either.
+
+    >>> encoding_of("text".encode("utf-16")), encoding_of(b"text", "latin1"), encoding_of(b"text")
+    ('utf-16', 'iso8859-1', 'utf-8-sig')
+    """
+    marked = [name for mark, name in _BYTE_ORDER_MARKS.items() if head.startswith(mark)]
+    guess = _by_zeros(head[:2000])
+    if given is None:
+        return marked[0] if marked else guess or "utf-8-sig"
+    name = codecs.lookup(given).name
+    family = name.removesuffix("-le").removesuffix("-be")
+    if family in marked or name == "utf-8":  # the mark is not part of the text
+        return "utf-8-sig" if name == "utf-8" else family
+    if name in ("utf-16", "utf-32"):  # Python wants a mark with these
+        return guess if guess and name == "utf-16" else f"{name}-le"
+    return name
+
+
+def _by_zeros(head: bytes) -> str | None:
+    even, odd, half = head[0::2].count(0), head[1::2].count(0), len(head) / 2
     if max(even, odd) > 0.3 * half and min(even, odd) < 0.05 * half:
         return "utf-16-be" if even > odd else "utf-16-le"
-    return "utf-8"
+    return None
 
 
-def refuse_binary(head: bytes, place: str) -> None:
-    """Raise for a file that holds no text."""
+def refuse_binary(head: bytes, place: str, encoding: str | None = None) -> None:
+    """Raise for a file that holds no text; where an encoding was given, only if that is beyond doubt."""
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             raise InputError(f"{place} is not a text file: it is {what}")
-    if encoding_of(head) != "utf-8" or not head:
-        return
-    control = sum(head.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\v\x1b")
-    if control > 0.1 * len(head):
-        raise InputError(f"{place} is not a text file: it begins with the bytes {head[:8]!r}")
+    if encoding is None:
+        text = head.decode(encoding_of(head), "replace")
+        control, undecodable = sum(map(text.count, _CONTROL)), text.count("\ufffd")
+        if control > 0.3 * len(text) or (control > 0.02 * len(text) and undecodable > 0.05 * len(text)):
+            raise InputError(f"{place} is not a text file: it begins with the bytes {head[:8]!r}")
 
 
-def is_empty(stream: PeekableBytes) -> bool:
-    """Whether there is nothing to read."""
-    return not stream.head()
-
-
-def as_text(stream: PeekableBytes, encoding: str) -> io.TextIOWrapper:
-    """Decode a stream. Bytes that are not UTF-8 come out as lone surrogates, to be found row by row."""
-    errors = "surrogateescape" if encoding in ("utf-8", "utf-8-sig") else "strict"
+def check_encoding(encoding: str) -> None:
+    """Raise if Python does not know an encoding, or if it is none of texts."""
     try:
-        return io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="")
-    except LookupError:
+        io.TextIOWrapper(io.BytesIO(b"a"), encoding=encoding, errors="replace").read()
+    except (LookupError, ValueError):
         raise InputError(f"encoding {encoding!r} is not known; try 'utf-8', 'utf-16' or 'cp1252'") from None
+
+
+class Lines:
+    """The lines of a stream with their ends; `number` and `read` count lines and characters so far.
+
+    A line ends where files end lines, with LF, CR LF or CR: a form feed or U+2028 inside a text does
+    not end it. Bytes that cannot be decoded come out as lone surrogates, to be found row by row.
+    """
+
+    def __init__(self, stream: PeekableBytes, encoding: str | None, place: str):
+        head = stream.head()
+        self.encoding = encoding_of(head, encoding)
+        self.place = place
+        self.head = head.decode(self.encoding, "replace")
+        self.number = self.read = 0
+        errors = "surrogateescape" if self.encoding == "utf-8-sig" else "coterie.escape"
+        codecs.register_error("coterie.escape", _escaped)
+        self._text = io.TextIOWrapper(stream, encoding=self.encoding, errors=errors, newline="")
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._text.close()
+
+    def take(self, characters: int = PIECE) -> list[str]:
+        """The next lines, of at least so many characters together unless there are no more."""
+        lines: list[str] = []
+        readline = self._text.readline
+        wanted = characters
+        while wanted > 0 and (line := readline(MAX_LINE)):
+            lines.append(line)
+            wanted -= len(line)
+            if len(line) == MAX_LINE:
+                raise InputError(
+                    f"{self.place}, line {self.number + len(lines)}: longer than {MAX_LINE:,} characters: "
+                    f"{line[:60]!r}"
+                )
+        self.number += len(lines)
+        self.read += characters - wanted
+        return lines
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Bytes as lone surrogates. Python's own "surrogateescape" cannot do so with those below 0x80."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end

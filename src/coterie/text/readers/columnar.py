@@ -2,74 +2,55 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from coterie.errors import InputError
 from coterie.text.inputs import choose_column, text_column
-from coterie.text.readers.delimited import column_names
-
-if TYPE_CHECKING:
-    from coterie.text.readers.source import Batch, TextSource
+from coterie.text.readers.bytes import PeekableBytes
+from coterie.text.readers.rows import Batch, Rows, Table, table_of
 
 
-def batches(format_: str, path: str | Path, source: TextSource) -> Iterator[Batch]:
-    """Batches of a file that has to be read from a disk, not from a stream."""
-    if path == "-":
-        raise InputError(f"{format_} cannot be read from standard input; save it to a file first")
-    yield from _parquet(Path(path), source) if format_ == "parquet" else _xlsx(Path(path), source)
-
-
-def _parquet(path: Path, source: TextSource) -> Iterator[Batch]:
-    from coterie.text.readers.source import Batch
-
+def parquet_batches(file: Path, column: str | None, batch_rows: int, place: str) -> Iterator[Batch]:
+    """Batches of a Parquet file; `lines` are the numbers of its rows."""
+    start = 0
     try:
-        frame = pl.scan_parquet(path, glob=False)
-        names = frame.collect_schema().names()
-        chosen = choose_column(names, source.column, str(source.path))
-        start = 0
-        while True:
-            table = frame.slice(start, source.batch_rows).collect()
-            if table.is_empty():
-                break
+        frame = pl.scan_parquet(file, glob=False)
+        chosen = choose_column(frame.collect_schema().names(), column, place)
+        while not (table := frame.slice(start, batch_rows).collect()).is_empty():
             yield Batch(text_column(table[chosen]), table, range(start + 1, start + 1 + len(table)))
             start += len(table)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{source.path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(f"{place} cannot be read as Parquet: {_first_line(error)}") from error
     if not start:
-        raise InputError(f"{source.path} has column names but no rows")
+        raise InputError(f"{place} has column names but no rows")
 
 
-def _xlsx(path: Path, source: TextSource) -> Iterator[Batch]:
-    from coterie.text.readers.source import Row, make_batch
-
+def read_xlsx(stream: PeekableBytes, header: bool, place: str) -> Table:
+    """The first sheet of a workbook, whose rows are numbered as in the sheet."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
-        raise InputError(
-            f"reading {source.path} needs python-calamine: pip install 'coterie[xlsx]'"
-        ) from None
+        raise InputError(f"reading {place} needs python-calamine: pip install 'coterie[xlsx]'") from None
+    content = io.BytesIO(stream.read())
     try:
-        rows = iter(CalamineWorkbook.from_path(path).get_sheet_by_index(0).iter_rows())
-        header = next(rows, None)
+        sheet = CalamineWorkbook.from_filelike(content).get_sheet_by_index(0)
+        above = sheet.start[0] if sheet.start else 0  # empty rows that the table begins below
+        rows = islice(enumerate(sheet.iter_rows(), start=1), above, None)
     except (CalamineError, OSError, ValueError, IndexError) as error:
-        raise InputError(f"{source.path} cannot be read as an Excel workbook: {error}") from error
-    if header is None:
-        raise InputError(f"{source.path} is empty")
-    names = column_names([_spelling(cell) for cell in header])
-    chosen = choose_column(names, source.column, str(source.path))
-    numbered = (Row(number, [_spelling(cell) for cell in row]) for number, row in enumerate(rows, start=2))
-    empty = True
-    while some := list(islice(numbered, source.batch_rows)):
-        empty = False
-        yield make_batch(some, names, chosen)
-    if empty:
-        raise InputError(f"{source.path} has column names but no rows")
+        raise InputError(f"{place} cannot be read as an Excel workbook: {error}") from error
+    spelled = (Rows([number], [[_spelling(cell) for cell in row]]) for number, row in rows)
+    return table_of(spelled, header, place)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _spelling(cell: Any) -> str:

@@ -4,155 +4,134 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
-from collections.abc import Iterator
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from threading import Lock
 
 from coterie.errors import InputError
-from coterie.text.readers.bytes import HEAD_BYTES, PeekableBytes, as_text, encoding_of
-from coterie.text.readers.source import BadRow, Options, Row, Table
+from coterie.text.readers.bytes import HEAD_BYTES, MAX_LINE, PIECE, Lines
+from coterie.text.readers.rows import BadRow, Options, Rows, Table, table_of
 
 DELIMITERS = (",", ";", "\t", "|")
-#: Largest cell. A quote that is never closed would otherwise read the whole file into one cell.
-MAX_CELL = 1 << 24
+#: Longest row. A quote that is never closed would otherwise take in the whole file.
+MAX_ROW = MAX_LINE
 
+_TOLD = re.compile(r"sep=([^\r\n\"])[\r\n]", re.IGNORECASE)  # Excel's own way to tell the delimiter
 _limit_lock = Lock()
 
 
-def read_csv(stream: PeekableBytes, options: Options, place: str) -> Table:
+def read_csv(lines: Lines, options: Options) -> Table:
     """A CSV file; its delimiter is told from the first lines."""
-    return _read(stream, options, place, options.delimiter)
+    return _read(lines, options, guess_delimiter(lines.head))
 
 
-def read_tsv(stream: PeekableBytes, options: Options, place: str) -> Table:
+def read_tsv(lines: Lines, options: Options) -> Table:
     """A file whose cells are separated by tabs."""
-    return _read(stream, options, place, options.delimiter or "\t")
+    return _read(lines, options, "\t")
 
 
-def _read(stream: PeekableBytes, options: Options, place: str, delimiter: str | None) -> Table:
-    encoding = options.encoding or encoding_of(stream.head())
-    head = stream.head().decode(encoding, "replace")
-    lines = _Lines(as_text(stream, encoding), place)
-    first = head.splitlines()[0] if head else ""
-    if first.lower().startswith("sep=") and len(first) == 5:  # Excel's own way to tell the delimiter
-        next(lines)
-        delimiter = delimiter or first[4]
-    delimiter = delimiter or guess_delimiter(head)
-    if len(delimiter) != 1:
-        raise InputError(f"delimiter must be one character, got {delimiter!r}")
-    records = _records(lines, delimiter)
-    if not options.header:
-        return _without_header(records)
-    for row in records:
-        if isinstance(row, BadRow):
-            raise InputError(f"{place}, {row}")
-        names = column_names([str(cell) for cell in row.cells])
-        return Table(names, _of_width(records, len(names)))
-    raise InputError(f"{place} is empty")
+def _read(lines: Lines, options: Options, delimiter: str) -> Table:
+    told = _TOLD.match(lines.head)
+    if told:
+        delimiter = told[1]
+    rows = _rows(lines, options.delimiter or delimiter, skip=1 if told else 0)
+    table = table_of(rows, options.header, lines.place, lines.encoding)
+    return replace(table, rows=_of_width(table.rows, len(table.columns)))
 
 
-def _without_header(records: Iterator[Row | BadRow]) -> Table:
-    first = next(records)
-    width = len(first.cells) if isinstance(first, Row) else 1
+def _rows(lines: Lines, delimiter: str, skip: int) -> Iterator[Rows | BadRow]:
+    """Rows of a file, without so many lines at its beginning.
 
-    def all_rows() -> Iterator[Row | BadRow]:
-        yield first
-        yield from records
-
-    return Table([f"column_{i + 1}" for i in range(width)], _of_width(all_rows(), width))
-
-
-def column_names(header: list[str]) -> list[str]:
-    """Names that differ: an empty one is called by its number, a repeated one gets a number.
-
-    >>> column_names(["text", "", "text"])
-    ['text', 'column_2', 'text_2']
+    Of a row that cannot be read only the first line is given up; the line after it begins a new row.
     """
-    names: list[str] = []
-    taken = set(header)
-    for number, cell in enumerate(header, start=1):
-        wanted = name = cell.strip() or f"column_{number}"
-        again = 1
-        while name in names or (again > 1 and name in taken):
-            again += 1
-            name = f"{wanted}_{again}"
-        names.append(name)
-    return names
+    waiting = deque(lines.take()[skip:])
+    number, reread, ended = 1 + skip, 0, False
+    while waiting:
+        rows, used, seen = _parse(waiting, delimiter, number)
+        yield rows
+        number += used
+        at_end = seen == len(waiting)
+        for _ in range(used):
+            waiting.popleft()
+        length = sum(map(len, waiting)) if at_end else 0
+        if at_end and not ended and length < MAX_ROW:
+            more = lines.take(max(length, PIECE))  # twice as much each time: long rows are not read too often
+            waiting += more
+            ended = not more
+        elif waiting:
+            reread += seen - used
+            if reread > 1_000_000 + 20 * number:
+                raise InputError(f"{lines.place}, line {number}: quotes do not pair, so rows cannot be told")
+            line = waiting.popleft()
+            cells = _one_line(line, delimiter) if seen - used == 1 else None
+            yield Rows([number], [cells]) if cells else BadRow.of(number, _why(at_end, length), line)
+            number += 1
 
 
-class _Lines:
-    """Lines of a text, with a mark when the end was reached."""
-
-    def __init__(self, text: io.TextIOWrapper, place: str):
-        self._text = text
-        self._place = place
-        self.ended = False
-        self.number = 0
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        try:
-            line = self._text.readline(MAX_CELL)
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{self._place}, line {self.number + 1}: not {error.encoding}: {error.reason}"
-            ) from error
-        if not line:
-            self.ended = True
-            raise StopIteration
-        self.number += 1
-        return line
+def _why(at_end: bool, length: int) -> str:
+    if length >= MAX_ROW:
+        return f"a quoted cell is not closed within {MAX_ROW:,} characters"
+    return "a quoted cell is never closed" if at_end else "a quote inside a quoted cell is not doubled"
 
 
-def _records(lines: _Lines, delimiter: str) -> Iterator[Row | BadRow]:
-    reader = csv.reader(lines, delimiter=delimiter)
-    while True:
-        begins = lines.number + 1
-        try:
-            record = _next_record(reader)
-        except csv.Error as error:
-            yield BadRow(begins, f"a cell cannot be read ({error})")
-            continue
-        if record is None:
-            return
-        if lines.ended:  # the reader asked for more lines while inside a cell
-            yield BadRow(begins, "a quoted cell is never closed", record[-1])
-            return
-        yield Row(begins, record)
+def _parse(lines: Iterable[str], delimiter: str, number: int) -> tuple[Rows, int, int]:
+    """Rows up to the first that fails, how many lines they took, and how many were looked at."""
+    numbers: list[int] = []
+    rows: list[list[str]] = []
+    used = 0
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    with _long_cells(), suppress(csv.Error):  # in the row that begins after the lines used
+        for cells in reader:
+            rows.append(cells)
+            numbers.append(number + used)
+            used = reader.line_num
+    return Rows(numbers, rows), used, reader.line_num
 
 
-def _next_record(reader: Iterator[list[str]]) -> list[str] | None:
-    # The limit on cells belongs to the process: it is raised for this one row and put back.
+def _one_line(line: str, delimiter: str) -> list[str] | None:
+    """Cells of a line that has text after a closing quote, read as Excel reads it; None if one stays open."""
+    with _long_cells():
+        reader = csv.reader([line, "\n"], delimiter=delimiter)
+        cells = next(reader)
+    return cells if reader.line_num == 1 else None
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let cells be as long as lines. The limit belongs to the whole process, so it is put back at once."""
     with _limit_lock:
-        before = csv.field_size_limit(MAX_CELL)
+        before = csv.field_size_limit(4 * MAX_ROW)
         try:
-            return next(reader, None)
+            yield
         finally:
             csv.field_size_limit(before)
 
 
-def _of_width(records: Iterator[Row | BadRow], width: int) -> Iterator[Row | BadRow]:
-    """Rows with just so many cells. Blank lines are none, except in a file of one column."""
-    for row in records:
-        if isinstance(row, BadRow) or len(row.cells) == width:
-            yield row
-        elif not row.cells:
-            if width == 1:
-                yield Row(row.line, [""])
-        elif len(row.cells) > width and not any(row.cells[width:]):
-            yield Row(row.line, row.cells[:width])  # spreadsheets write empty cells to the right of a table
+def _of_width(rows: Iterator[Rows | BadRow], width: int) -> Iterator[Rows | BadRow]:
+    for found in rows:
+        if isinstance(found, BadRow) or set(map(len, found.cells)) <= {width}:
+            yield found
         else:
-            yield BadRow(
-                row.line,
-                f"{len(row.cells)} cells where there are {width} columns",
-                " | ".join(map(str, row.cells)),
-            )
+            for line, cells in zip(*found, strict=True):
+                yield _fitted(line, cells, width)
+
+
+def _fitted(line: int, cells: list[str], width: int) -> Rows | BadRow:
+    """A row with just so many cells. Blank lines are none, except in a file of one column."""
+    if not cells:
+        return Rows([line], [[""]]) if width == 1 else Rows([], [])
+    # spreadsheets write empty cells to the right of a table
+    if len(cells) >= width and not any(cells[width:]):
+        return Rows([line], [cells[:width]])
+    reason = f"{len(cells)} cells where there are {width} columns"
+    return BadRow.of(line, reason, " | ".join(cells))
 
 
 def guess_delimiter(head: str) -> str:
-    """The character that cuts the first rows into the same number of cells, more than one.
+    """The character that cuts the first rows into the same number of cells, more than one; else a comma.
 
     >>> guess_delimiter('name;text\\nAnn;"well, yes"\\n')
     ';'
@@ -160,22 +139,17 @@ def guess_delimiter(head: str) -> str:
     return max(DELIMITERS, key=lambda candidate: _evenness(head, candidate))
 
 
-def looks_like_a_table(head: bytes) -> bool:
-    """Whether some delimiter cuts all of the first rows alike."""
-    text = head.decode(encoding_of(head), "replace")
-    return max(_evenness(text, candidate)[0] for candidate in DELIMITERS) > 0.9
+def looks_like_a_table(head: str) -> bool:
+    """Whether some delimiter cuts nearly all of the first rows alike."""
+    rows = len(head.splitlines())  # a single one may be a sentence
+    return rows > 1 and max(_evenness(head, candidate) for candidate in DELIMITERS) > (0.9, 0)
 
 
 def _evenness(head: str, delimiter: str) -> tuple[float, int]:
-    """Share of the first rows that have the commonest number of cells, if above one; and that number."""
-    rows = head.splitlines(keepends=True)
-    whole = rows[:-1] if len(head) > HEAD_BYTES // 4 else rows  # of a long file the last may be cut off
-    try:
-        widths = [len(record) for record in csv.reader(whole[:200], delimiter=delimiter) if record]
-    except csv.Error:
+    """Share of the first rows that have as many cells as the very first, and how many; 0 if only one."""
+    lines = io.StringIO(head, newline="").readlines()
+    whole = lines[:-1] if len(head) > HEAD_BYTES // 4 else lines  # of a long file the last may be cut off
+    widths = [len(cells) for cells in _parse(whole[:200], delimiter, 1)[0].cells if cells]
+    if not widths or widths[0] == 1:  # prose may have commas, but a header has delimiters
         return 0.0, 0
-    if not widths:
-        return 0.0, 0
-    width, times = Counter(widths).most_common(1)[0]
-    # the header must have that width too: prose with commas does not
-    return (times / len(widths) if width > 1 and widths[0] == width else 0.0), width
+    return widths.count(widths[0]) / len(widths), widths[0]

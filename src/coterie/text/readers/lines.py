@@ -4,70 +4,117 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from coterie.errors import InputError
-from coterie.text.readers.bytes import PeekableBytes, as_text, encoding_of
-from coterie.text.readers.source import BadRow, Options, Row, Table
+from coterie.text.inputs import choose_column, is_unicode
+from coterie.text.readers.bytes import Lines
+from coterie.text.readers.rows import BadRow, Rows, Table, unreadable
+
+#: Rows of JSON that are looked at to learn which columns there are; fewer where they have more characters.
+LOOK_AHEAD = 1_000
+LOOK_AHEAD_CHARS = 1 << 20
+#: Most keys the rows may have together; a table of more would be all but empty.
+MAX_KEYS = 2_000
+#: Rows of JSON that are handed on together.
+RUN = 32
+
+_decode = json.JSONDecoder(parse_constant=lambda _: None).decode  # NaN is no JSON, and no text either
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def read_lines(stream: PeekableBytes, options: Options, place: str) -> Table:
+def read_lines(lines: Lines) -> Table:
     """Every line is a text; an empty line is an empty text."""
-    rows = (Row(number, [line]) for number, line in _lines(stream, options, place))
-    return Table(["text"], rows)
+
+    def rows() -> Iterator[Rows]:
+        while some := lines.take():
+            numbers = range(lines.number - len(some) + 1, lines.number + 1)
+            yield Rows(numbers, [[line.rstrip("\r\n")] for line in some])
+
+    return Table(["text"], rows(), lines.encoding)
 
 
-def read_jsonl(stream: PeekableBytes, options: Options, place: str) -> Table:
-    """Every line is an object, or a string that is the text itself; blank lines are none."""
-    columns: dict[str, int] = {}
-    return _JsonTable(columns, _parsed(_lines(stream, options, place), columns))
+def read_jsonl(lines: Lines, column: str | None) -> Table:
+    """Every line is an object, or a string that is the text itself; blank lines are none.
+
+    The first rows tell whether there is such a column, and the very first whether texts are lists of
+    tokens. Columns that turn up later are added; a row without one has None there.
+    """
+    objects = _objects(lines)
+    ahead: list[tuple[int, dict[str, Any]] | BadRow] = []
+    while len(ahead) < LOOK_AHEAD and lines.read < LOOK_AHEAD_CHARS and (found := next(objects, None)):
+        ahead.append(found)
+    known = [found[1] for found in ahead if not isinstance(found, BadRow)]
+    if not known:
+        return Table([], (found for found in ahead if isinstance(found, BadRow)))
+    columns = {key: i for i, key in enumerate(dict.fromkeys(chain.from_iterable(known)))}
+    chosen = choose_column(list(columns), column, lines.place)
+    tokenised = isinstance(known[0].get(chosen), list)
+
+    def rows() -> Iterator[Rows | BadRow]:
+        every = (
+            found if isinstance(found, BadRow) else _row(*found, columns, chosen, tokenised)
+            for found in chain(ahead, objects)
+        )
+        while some := list(islice(every, RUN)):
+            if len(columns) > MAX_KEYS:
+                raise InputError(
+                    f"{lines.place} has more than {MAX_KEYS:,} different keys; "
+                    "every line must be an object with the same few"
+                )
+            yield from (row for row in some if isinstance(row, BadRow))
+            good = [row for row in some if not isinstance(row, BadRow)]
+            yield Rows([number for number, _ in good], [cells for _, cells in good])
+
+    return Table(columns, rows(), tokenised=tokenised)
 
 
-class _JsonTable(Table):
-    """A table whose columns are known as far as lines have been read."""
-
-    def __init__(self, columns: dict[str, int], rows: Iterator[Row | BadRow]):
-        self._columns = columns
-        self.rows = rows
-
-    @property
-    def columns(self) -> list[str]:  # type: ignore[override]
-        """Every key seen so far, in order of appearance."""
-        return list(self._columns)
-
-
-def _parsed(lines: Iterator[tuple[int, str]], columns: dict[str, int]) -> Iterator[Row | BadRow]:
-    for number, line in lines:
+def _objects(lines: Lines) -> Iterator[tuple[int, dict[str, Any]] | BadRow]:
+    keys: set[str] = set()
+    for number, line in enumerate(chain.from_iterable(iter(lines.take, [])), start=1):
         if not line.strip():
             continue
+        if not line.isascii() and (bad := unreadable(Rows([number], [[line]]), lines.encoding)):
+            yield from bad
+            continue
         try:
-            value = json.loads(line)
+            value = _decode(line)
         except (ValueError, RecursionError) as error:
-            yield BadRow(number, f"not JSON ({error})", line)
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            yield BadRow.of(number, f"not JSON ({reason})", line)
             continue
         if isinstance(value, str):
             value = {"text": value}
-        if isinstance(value, dict):
-            yield Row(number, _cells(value, columns))
+        if not isinstance(value, dict):
+            yield BadRow.of(number, "not a JSON object", line)
+        elif not keys.issuperset(value) and not is_unicode(list(value)):
+            yield BadRow.of(number, "half a character (lone surrogate) in a key", line)
         else:
-            yield BadRow(number, "not a JSON object", line)
+            keys |= value.keys()
+            yield number, value
 
 
-def _cells(value: dict[str, Any], columns: dict[str, int]) -> list[Any]:
-    for key in value:
-        columns.setdefault(key, len(columns))
-    cells: list[Any] = [None] * len(columns)
-    for key, cell in value.items():
-        cells[columns[key]] = cell
-    return cells
-
-
-def _lines(stream: PeekableBytes, options: Options, place: str) -> Iterator[tuple[int, str]]:
-    encoding = options.encoding or encoding_of(stream.head())
-    number = 0
+def _row(
+    number: int, value: dict[str, Any], columns: dict[str, int], chosen: str, tokenised: bool
+) -> tuple[int, list[Any]] | BadRow:
+    """Cells in the order of the columns, to which new ones are added; what is nested becomes JSON again."""
+    text = value.get(chosen)
+    if not columns.keys() >= value.keys():
+        for key in value:
+            columns.setdefault(key, len(columns))
     try:
-        # lines end as files end them; a form feed or U+2028 inside a text does not end it
-        for number, line in enumerate(as_text(stream, encoding), start=1):
-            yield number, line.rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{place}, line {number + 1}: not {error.encoding}: {error.reason}") from error
+        cells = [c if c is None or isinstance(c, str) else _encode(c) for c in map(value.get, columns)]
+    except RecursionError:
+        return BadRow(number, "JSON that is nested too deeply")
+    fits = _are_tokens(text) if tokenised else not isinstance(text, (list, dict))
+    if text is not None and not fits:
+        wanted = "a list of strings, as the first one is" if tokenised else "a text"
+        return BadRow.of(number, f"column {chosen!r} does not hold {wanted}", str(cells[columns[chosen]]))
+    if tokenised:
+        cells[columns[chosen]] = text
+    return number, cells
+
+
+def _are_tokens(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(token, str) for token in value)

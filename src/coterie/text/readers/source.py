@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import zip_longest
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,62 +14,27 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.text.inputs import choose_column, text_column
-from coterie.text.readers.bytes import PeekableBytes, find, gzip_faults, is_empty, open_bytes, refuse_binary
+from coterie.text.readers import columnar, delimited, lines
+from coterie.text.readers.bytes import (
+    Lines,
+    check_encoding,
+    encoding_of,
+    find,
+    on_disk,
+    open_bytes,
+    refuse_binary,
+    told_faults,
+)
+from coterie.text.readers.rows import BadRow, Batch, Options, Rows, Table, unreadable
 
 Format = Literal["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]
 FORMATS: tuple[Format, ...] = ("csv", "tsv", "jsonl", "parquet", "xlsx", "lines")
 
-#: Rows read at a time.
+#: Rows read at a time; fewer where they hold more characters or cells than this.
 BATCH_ROWS = 20_000
+BATCH_CHARS = BATCH_CELLS = 1 << 23
 #: Bad rows that are kept for telling; all are counted.
 KEPT_BAD_ROWS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A row that could not be read: the line it begins on, why, and how it looks."""
-
-    line: int
-    reason: str
-    value: str = ""
-
-    def __str__(self) -> str:
-        shown = f": {self.value[:80]!r}" if self.value else ""
-        return f"line {self.line}: {self.reason}{shown}"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of a file: its cells by column, and the line it begins on."""
-
-    line: int
-    cells: Sequence[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Consecutive rows: the texts, the whole table, and for each row the line it began on."""
-
-    texts: pl.Series
-    table: pl.DataFrame
-    lines: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a user may say about a file."""
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    header: bool = True
-
-
-@dataclass
-class Table:
-    """What a format makes of a stream: names of columns, and rows or bad rows as they come."""
-
-    columns: Sequence[str]
-    rows: Iterator[Row | BadRow]
 
 
 @dataclass
@@ -88,60 +54,86 @@ class TextSource:
     skipped: int = 0
     bad_rows: list[BadRow] = field(default_factory=list)
 
+    @property
+    def place(self) -> str:
+        """The file as messages call it."""
+        return "standard input" if str(self.path) == "-" else str(self.path)
+
     def __iter__(self) -> Iterator[Batch]:
         self.skipped, self.bad_rows = 0, []
-        found = find(self.path)
-        with gzip_faults(self.path), open_bytes(found) as stream:
-            if is_empty(stream):
-                raise InputError(f"{self.path} is empty")
-            format_ = self.format or guess_format(self.path, stream)
-            if format_ in ("parquet", "xlsx"):
-                from coterie.text.readers import columnar
-
-                yield from columnar.batches(format_, found, self)
-                return
-            refuse_binary(stream.head(), str(self.path))
-            yield from self._batches(_reader(format_)(stream, self.options, str(self.path)))
-
-    def _batches(self, table: Table) -> Iterator[Batch]:
-        good = self._good(table.rows)
-        chosen: str | None = None
-        while rows := list(islice(good, self.batch_rows)):
-            # JSON lines may name columns that no line before them had
-            names = list(table.columns)
-            chosen = chosen or choose_column(names, self.column, str(self.path))
-            yield from self._batch(rows, names, chosen)
-        if chosen is None:
-            choose_column(list(table.columns), self.column, str(self.path))
-            if not self.skipped:
-                raise InputError(f"{self.path} has column names but no rows")
-            raise InputError(
-                f"{self.path} has no row that can be read; the first bad one is {self.bad_rows[0]}"
-            )
-
-    def _batch(self, rows: list[Row], names: list[str], chosen: str) -> Iterator[Batch]:
-        try:
-            yield make_batch(rows, names, chosen)
-        except UnicodeEncodeError:
-            rows = list(self._good(iter([_checked(row) for row in rows])))
-            if rows:
-                yield make_batch(rows, names, chosen)
-
-    def _good(self, rows: Iterator[Row | BadRow]) -> Iterator[Row]:
-        """Rows that can be used; a bad one is counted, or raised if bad rows are not to be skipped."""
-        for row in rows:
-            if isinstance(row, Row):
-                yield row
+        with told_faults(self.place), open_bytes(find(self.path)) as stream:
+            head = stream.head()
+            if not head:
+                before = ", or was read before" if str(self.path) == "-" else ""
+                raise InputError(f"{self.place} is empty{before}")
+            format_ = self.format or guess_format(self.path, head, self.options)
+            if format_ == "parquet":
+                with on_disk(self.path, stream) as file:
+                    yield from columnar.parquet_batches(file, self.column, self.batch_rows, self.place)
+            elif format_ == "xlsx":
+                yield from self._batches(columnar.read_xlsx(stream, self.options.header, self.place), None)
             else:
-                self.reject(row)
+                refuse_binary(head, self.place, self.options.encoding)
+                with Lines(stream, self.options.encoding, self.place) as text:
+                    yield from self._batches(self._table(text, format_), text)
 
-    def reject(self, row: BadRow) -> None:
-        """Count a bad row, or raise if bad rows are not to be skipped."""
-        if not self.skip_bad:
-            raise InputError(f"{self.path}, {row}; mend the file, or skip such rows with skip_bad=True")
-        self.skipped += 1
-        if len(self.bad_rows) < KEPT_BAD_ROWS:
-            self.bad_rows.append(row)
+    def _table(self, text: Lines, format_: Format) -> Table:
+        if format_ == "jsonl":
+            return lines.read_jsonl(text, self.column)
+        if format_ == "lines":
+            return lines.read_lines(text)
+        return (delimited.read_tsv if format_ == "tsv" else delimited.read_csv)(text, self.options)
+
+    def _batches(self, table: Table, text: Lines | None) -> Iterator[Batch]:
+        # JSON lines have no header: where no line can be read there are no columns
+        chosen = choose_column(list(table.columns), self.column, self.place) if table.columns else ""
+        empty = True
+        for rows, bad in self._groups(table, text):
+            batch = self._batch(rows, bad, table, chosen)
+            if batch is not None:
+                empty = False
+                yield batch
+        if empty and self.skipped:
+            raise InputError(
+                f"{self.place} has no row that can be read; the first bad one is {self.bad_rows[0]}"
+            )
+        if empty:
+            raise InputError(f"{self.place} has column names but no rows")
+
+    def _groups(self, table: Table, text: Lines | None) -> Iterator[tuple[Rows, list[BadRow]]]:
+        """Rows that make a batch, and bad rows met with them; fewer than asked for where rows are large."""
+        numbers: list[int] = []
+        cells: list[list[Any]] = []
+        bad: list[BadRow] = []
+        begun = 0
+        for found in table.rows:
+            if isinstance(found, BadRow):
+                bad.append(found)
+            else:
+                numbers += found.lines
+                cells += found.cells
+            read = text.read if text else 0
+            most = min(self.batch_rows, max(BATCH_CELLS // max(len(table.columns), 1), 1))
+            full = read - begun > BATCH_CHARS or len(bad) > BATCH_ROWS
+            while full or len(numbers) >= most:
+                yield Rows(numbers[:most], cells[:most]), bad
+                del numbers[:most], cells[:most]
+                bad, begun, full = [], read, False
+        yield Rows(numbers, cells), bad
+
+    def _batch(self, rows: Rows, bad: list[BadRow], table: Table, chosen: str) -> Batch | None:
+        """The good rows as a batch, if there are any; the bad ones are counted, or the first is raised."""
+        try:
+            batch = make_batch(rows, table, chosen)
+        except UnicodeEncodeError:  # looked for only now, as it is rare
+            garbled = unreadable(rows, table.encoding)
+            batch = make_batch(rows.without({row.line for row in garbled}), table, chosen)
+            bad = sorted([*bad, *garbled], key=attrgetter("line"))
+        if bad and not self.skip_bad:
+            raise InputError(f"{self.place}, {bad[0]}; mend the file, or skip such rows with skip_bad=True")
+        self.skipped += len(bad)
+        self.bad_rows += bad[: KEPT_BAD_ROWS - len(self.bad_rows)]
+        return batch
 
 
 def read_texts(
@@ -168,10 +160,13 @@ def read_texts(
     encoding, delimiter
         Told from the content if not given: UTF-8, or UTF-16 and UTF-32 by their byte order mark.
     header
-        Whether the first row of a CSV or TSV file names the columns; else they are column_1, column_2 …
+        Whether the first row of a CSV, TSV or Excel file names the columns; else they are column_1,
+        column_2 …
     skip_bad
         Leave out rows that cannot be read and count them in `TextSource.skipped`, instead of stopping
         at the first with an error.
+    batch_rows
+        Rows of a batch. There are fewer in the last one, and where rows are bad or very long.
 
     Examples
     --------
@@ -185,83 +180,46 @@ def read_texts(
         raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
     if batch_rows < 1:
         raise InputError(f"batch_rows must be at least 1, got {batch_rows!r}")
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise InputError(f"delimiter must be one character, and no quote or line end; got {delimiter!r}")
+    if encoding is not None:
+        check_encoding(encoding)
     return TextSource(path, column, format, Options(encoding, delimiter, header), skip_bad, batch_rows)
 
 
-def guess_format(path: str | Path, stream: PeekableBytes) -> Format:
-    """The format by the name of the file, else by its first bytes."""
-    from coterie.text.readers import delimited
+_BY_NAME: dict[str, Format] = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
+    ".txt": "lines", ".text": "lines", ".log": "lines", ".parquet": "parquet", ".pq": "parquet",
+    ".xlsx": "xlsx",
+}  # fmt: skip
 
-    head = stream.head()
-    for magic, format_ in ((b"PAR1", "parquet"), (b"PK\x03\x04", "xlsx")):
-        if head.startswith(magic):
-            return format_  # type: ignore[return-value]
-    suffixes = [suffix.lower() for suffix in Path(str(path)).suffixes if suffix.lower() != ".gz"]
-    by_name: dict[str, Format] = {
-        ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
-        ".txt": "lines", ".text": "lines", ".log": "lines", ".parquet": "parquet", ".pq": "parquet",
-        ".xlsx": "xlsx",
-    }  # fmt: skip
-    if suffixes and suffixes[-1] in by_name:
-        return by_name[suffixes[-1]]
-    if head.lstrip()[:1] == b"{":
+
+def guess_format(path: str | Path, head: bytes, options: Options) -> Format:
+    """The format by its signature, else by the name of the file, else by its first lines."""
+    if head.startswith(b"PAR1\x15"):
+        return "parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return "xlsx"
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
+    by_name = _BY_NAME.get(suffixes[-1]) if suffixes else None
+    if by_name and not (by_name == "lines" and options.delimiter):
+        return by_name
+    text = head.decode(encoding_of(head, options.encoding), "replace")
+    if text.lstrip().startswith("{"):
         return "jsonl"
-    return "csv" if delimited.looks_like_a_table(head) else "lines"
+    return "csv" if options.delimiter or delimited.looks_like_a_table(text) else "lines"
 
 
-def _reader(format_: Format) -> Callable[[PeekableBytes, Options, str], Table]:
-    from coterie.text.readers import delimited, lines
-
-    readers: dict[Format, Callable[[PeekableBytes, Options, str], Table]] = {
-        "csv": delimited.read_csv,
-        "tsv": delimited.read_tsv,
-        "jsonl": lines.read_jsonl,
-        "lines": lines.read_lines,
-    }
-    return readers[format_]
-
-
-def make_batch(rows: Sequence[Row], names: list[str], chosen: str) -> Batch:
-    """A batch from rows of Python values; a row may have fewer cells than there are columns by now."""
-    width = len(names)
-    cells = [
-        row.cells if len(row.cells) == width else [*row.cells, *[None] * (width - len(row.cells))]
-        for row in rows
-    ]
-    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
-    texts = columns[chosen]
-    tokenised = all(isinstance(text, list) for text in texts)
-    table = pl.DataFrame(
-        {name: pl.Series([_cell(v) for v in values], dtype=pl.String) for name, values in columns.items()}
-        if any(not isinstance(v, str) for values in columns.values() for v in values)
-        else {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
-    )
-    series = pl.Series(texts, dtype=pl.List(pl.String)) if tokenised else table[chosen]
-    return Batch(text_column(series).rename(chosen), table, [row.line for row in rows])
-
-
-def _cell(value: Any) -> str | None:
-    """How a value of JSON looks in a table of texts."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _checked(row: Row) -> Row | BadRow:
-    """A row, or why it is not Unicode text."""
-    for cell in row.cells:
-        text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
-        lone = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
-        if lone is not None:
-            shown = text.encode("utf-8", "surrogateescape" if lone in _ESCAPED else "surrogatepass")
-            return BadRow(row.line, _not_unicode(lone), shown.decode("utf-8", "backslashreplace"))
-    return row
-
-
-#: How Python stands for bytes 0x80 … 0xff that are not UTF-8.
-_ESCAPED = frozenset(map(chr, range(0xDC80, 0xDD00)))
-
-
-def _not_unicode(lone: str) -> str:
-    if lone in _ESCAPED:
-        byte = ord(lone) - 0xDC00
-        return f"byte 0x{byte:02x} is not UTF-8; is the file in another encoding, such as cp1252?"
-    return f"half a character (lone surrogate U+{ord(lone):04X})"
+def make_batch(rows: Rows, table: Table, chosen: str) -> Batch | None:
+    """A batch of rows, some of which may have fewer cells than there are columns by now; None of none."""
+    if not rows.lines:
+        return None
+    columns: list[Sequence[Any]] = list(zip_longest(*rows.cells))
+    columns += [[None] * len(rows.lines)] * (len(table.columns) - len(columns))
+    by_name = dict(zip(table.columns, columns, strict=True))
+    texts = by_name[chosen]
+    if table.tokenised:
+        by_name[chosen] = [None if text is None else json.dumps(text, ensure_ascii=False) for text in texts]
+    frame = pl.DataFrame({name: pl.Series(values, dtype=pl.String) for name, values in by_name.items()})
+    series = pl.Series(chosen, texts, dtype=pl.List(pl.String)) if table.tokenised else frame[chosen]
+    return Batch(text_column(series), frame, rows.lines)
