@@ -272,14 +272,19 @@ def test_a_model_is_a_step_of_a_pipeline_and_can_be_cloned(make):
 
 def test_who_belongs_to_none_goes_to_the_largest_topic():
     X = np.array([[1, 1, 0, 0], [1, 2, 0, 0], [1, 3, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
-    model = SphericalKMeans(2, random_state=0).fit(X)
-    assert model.labels_[4] == model.fallback_ == model.labels_[0] != model.labels_[3]
-    assert model.predict([[0, 0, 0, 7]])[0] == model.fallback_  # a term that no centre has
-    # weights count, empty rows do not
-    assert (
-        SphericalKMeans(2, random_state=0).fit(X, sample_weight=[1, 1, 1, 4, 9]).predict([[0] * 4])[0]
-        == (SphericalKMeans(2, random_state=0).fit(X, sample_weight=[1, 1, 1, 4, 9]).labels_[3])
-    )
+    engine = MemoryEngine(blocks_of(csr_matrix(X), np.ones(5), 2))
+    fallbacks = set()
+    for seed in range(6):
+        model = SphericalKMeans(2, random_state=seed).fit(X)
+        assert model.labels_[4] == model.fallback_ == model.labels_[0] != model.labels_[3]
+        assert model.predict([[0, 0, 0, 7]])[0] == model.fallback_  # a term that no centre has
+        # weights count, empty rows do not
+        model = SphericalKMeans(2, random_state=seed).fit(X, sample_weight=[1, 1, 1, 4, 9])
+        assert model.labels_[4] == model.fallback_ == model.labels_[3] != model.labels_[0]
+        model = SphericalKMeans(2, random_state=seed).fit(engine)
+        assert model.predict(X)[4] == model.fallback_ == model.predict(X)[0]
+        fallbacks.add(model.fallback_)
+    assert fallbacks == {0, 1}
 
 
 def test_weights_cannot_come_with_an_engine():

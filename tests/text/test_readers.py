@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import openpyxl
 import polars as pl
@@ -139,8 +140,10 @@ def test_a_pipe_that_gives_a_few_bytes_at_a_time(tmp_path, content):
 
     def feed():
         with open(pipe, "wb", buffering=0) as out:
-            for i in range(0, len(content), 7):
-                out.write(content[i : i + 7])
+            out.write(content[:1])
+            time.sleep(0.1)  # so that the reader wakes up and finds one byte
+            for i in range(1, len(content), 700):
+                out.write(content[i : i + 700])
 
     feeder = threading.Thread(target=feed)
     feeder.start()
@@ -266,11 +269,23 @@ def test_blank_lines(file):
     assert (texts(one_column), lines(one_column)) == (["a", "", "b"], [2, 3, 4])
 
 
+def test_lines_are_counted_through_a_long_file(file):
+    path = file("id,text\n" + '1,"a\nb"\n2,c\n\n' * 10_000)
+    expected = [first + i for first in range(2, 40_002, 4) for i in (0, 2)]
+    for batch_rows in (777, 20_000):
+        source = read_texts(path, "text", batch_rows=batch_rows)
+        assert lines(source) == expected
+        assert texts(source) == ["a\nb", "c"] * 10_000
+    assert lines(read_texts(file("a\n" * 70_000, "file.txt"))) == list(range(1, 70_001))
+    assert lines(read_texts(file('{"text": "a"}\n\n' * 9_000, "file.jsonl"))) == list(range(1, 18_001, 2))
+
+
 @pytest.mark.parametrize("separator", ["\u2028", "\x0b", "\x0c", "\x1c", "\x85"])
 def test_only_line_ends_end_lines(file, separator):
     text = f"a{separator}b"
     rows = [(str(i), text) for i in range(30)]
-    assert texts(read_texts(file(csv_text(rows, delimiter=";")), "text")) == [text] * 30
+    for name in ("file.csv", "some"):
+        assert texts(read_texts(file(csv_text(rows, delimiter=";"), name), "text")) == [text] * 30
     assert texts(read_texts(file(f"{text}\n{text}", "file.txt"))) == [text] * 2
     line = json.dumps({"text": text}, ensure_ascii=False)
     assert texts(read_texts(file(f"{line}\n{line}", "file.jsonl"))) == [text] * 2

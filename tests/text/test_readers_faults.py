@@ -195,6 +195,8 @@ def test_a_quote_that_stays_open_for_long_does_not_take_in_the_file(file):
     assert ", line 2: a quoted cell is not closed within 4,194,304 characters: '1,\"a'" in told(path, "text")
     texts, _, source = read(path, "text", skip_bad=True)
     assert (len(texts), texts[-1], source.skipped) == (rows + 1, "b", 1)
+    path = file('id,text\n1,"a\n' + f"2 {row}\n" * rows + '"\n')  # closed, but too late
+    assert ", line 2: a quoted cell is not closed within" in told(path, "text")
 
 
 def test_rows_that_are_read_again_and_again_come_to_an_end(file):

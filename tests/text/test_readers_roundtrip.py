@@ -59,7 +59,7 @@ WORDS = ["kettle", "sep=;", "NaN", "null", "1", "=1+1", "@SUM(A1)"]
 characters = st.characters(exclude_categories=["Cs"])
 pieces = st.sampled_from(AWKWARD + MARKS + WORDS) | st.text(characters, max_size=4)
 any_text = st.lists(pieces, max_size=6).map("".join)
-NAMES = ["id", "the text of it", "other column"]
+NAMES = ["the number of each of the rows", "the text of it", "other column"]
 
 
 @st.composite

@@ -70,18 +70,29 @@ class Analyzer:
         >>> Analyzer().cut(pl.Series(["Wow #OpenData", "see http://a.example"])).to_list()
         [['Wow', '#OpenData', 'Open', 'Data'], ['see', '']]
         """
-        cut = tokens.extract(tokens.prepare(texts)).alias("plain")
-        frame = pl.DataFrame(cut).with_row_index("row")
-        flat = frame.explode("plain", empty_as_null=False)
+        simple = texts.str.contains(self._simple_pattern)
+        frame = texts.alias("text").to_frame().with_row_index("row")
+        cut = self._cut_others(frame.filter(~simple))
+        joined = frame.join(cut, on="row", how="left", maintain_order="left")
+        return joined.select(pl.coalesce("forms", pl.concat_list("text"))).to_series()
+
+    @cached_property
+    def _simple_pattern(self) -> str:
+        """Texts that are one plain word, whatever comes before or after: most pieces between two spaces."""
+        plain_numbers = "" if "number" in self.drop else "0-9"
+        return "^$^" if "word" in self.drop else f"^[A-Za-z_{plain_numbers}]+$"
+
+    def _cut_others(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Columns row and forms, for texts that have to be looked at."""
+        plain = frame.select("row", plain=tokens.extract(tokens.prepare(frame["text"])))
+        flat = plain.explode("plain", empty_as_null=False)
         special = flat.filter(pl.col("plain").str.contains(self._special_pattern())).select("row").unique()
-        if special.is_empty():
-            return cut
-        some = frame.join(special, on="row", how="semi", maintain_order="left")
+        some = plain.join(special, on="row", how="semi", maintain_order="left")
         kinds = iter(tokens.kinds(some["plain"].explode(empty_as_null=False)))
         forms = [[form for t in row for form in self._forms(t, next(kinds))] for row in some["plain"]]
         other = some.select("row", pl.Series("special", forms, dtype=pl.List(pl.String)))
-        joined = frame.join(other, on="row", how="left", maintain_order="left")
-        return joined.select(pl.coalesce("special", "plain")).to_series()
+        joined = plain.join(other, on="row", how="left", maintain_order="left")
+        return joined.select("row", forms=pl.coalesce("special", "plain"))
 
     def _special_pattern(self) -> str:
         """Matches at least the tokens that `_forms` does not hand through as they are."""

@@ -12,7 +12,7 @@ import polars as pl
 from coterie.errors import InputError
 
 #: Texts worked on together. Large enough to be fast, small enough to stay out of the way.
-BATCH_ROWS = 50_000
+BATCH_ROWS = 131_072
 _LISTS = (list, tuple, np.ndarray)
 _NUMBERS = (bool, int, float, np.number, np.bool_)
 
