@@ -185,8 +185,11 @@ def test_parquet(table, batch_rows):
     assert lines == list(range(1, len(rows) + 1))
 
 
-# XML holds no control characters, makes CR to LF, and _x000D_ is how Excel spells one
-in_a_sheet = any_text.map(lambda text: re.sub("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x", "", text))
+# XML holds no control characters and makes CR to LF, _x000D_ is how Excel spells one, and openpyxl does
+# not ask readers to keep a text that is nothing but spaces
+in_a_sheet = any_text.map(lambda text: re.sub("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x", "", text)).map(
+    lambda text: text if text.strip() else ""
+)
 
 
 @given(table=tables(in_a_sheet), batch_rows=batch_sizes)

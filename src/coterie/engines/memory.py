@@ -15,8 +15,9 @@ from coterie.errors import InputError
 
 T = TypeVar("T")
 
-#: Rows of a block cut from one matrix. Fixed, so that sums have one order on any number of threads.
+#: Most and fewest rows of a block, where there are so many.
 BLOCK_ROWS = 65_536
+LEAST_BLOCK_ROWS = 4_096
 
 
 class MemoryEngine(Engine):
@@ -63,9 +64,18 @@ def as_engine(X: Any, weights: npt.ArrayLike | None = None, threads: int | None 
         raise InputError(
             f"weights must have one number for each of {n_rows} rows, got shape {row_weights.shape}"
         )
-    starts = range(0, max(n_rows, 1), BLOCK_ROWS)
-    blocks = [Block(rows(matrix, a, a + BLOCK_ROWS), row_weights[a : a + BLOCK_ROWS], a) for a in starts]
+    size = block_rows(matrix.shape[1])
+    starts = range(0, max(n_rows, 1), size)
+    blocks = [Block(rows(matrix, a, a + size), row_weights[a : a + size], a) for a in starts]
     return MemoryEngine(blocks, threads)
+
+
+def block_rows(n_terms: int) -> int:
+    """Rows of a block: few, so that threads can share the work, but enough to be worth a sum over all terms.
+
+    It depends on the matrix alone, so that sums have one order on any number of threads.
+    """
+    return min(max(n_terms // 2, LEAST_BLOCK_ROWS), BLOCK_ROWS)
 
 
 def rows(matrix: csr_matrix, start: int, stop: int) -> csr_matrix:

@@ -22,7 +22,7 @@ from coterie.factor.svd import nonnegative_start
 Init = Literal["svd", "rows", "random"]
 
 #: Sweeps over the columns of a factor between two passes over the documents.
-_SWEEPS = 3
+_SWEEPS = 1
 #: What replaces zeros of a start, in parts of its mean, where steps multiply and could not leave zero.
 _FLOOR = 0.01
 
@@ -277,7 +277,7 @@ def _multiplied(
 
 def _sums(block: Block, V: Array) -> tuple[Array, Array]:
     """``YᵀV`` and ``VᵀV`` of a block, each row as often as it occurs."""
-    weighted = block.weights[:, None] * V
+    weighted = V if (block.weights == 1.0).all() else block.weights[:, None] * V
     return block.X.T @ weighted, V.T @ weighted
 
 

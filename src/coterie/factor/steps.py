@@ -24,7 +24,7 @@ _TOPICS_TOGETHER = 32
 #: Rows that a sweep updates together.
 _ROWS_TOGETHER = 4096
 #: Rows of a part of `in_parts`.
-_ROWS_IN_PART = 512
+_ROWS_IN_PART = 1024
 #: A product below this share of the largest membership is none: the term is without a topic.
 _BARE = 1e-12
 #: Entries of the dense product U[terms]·V[texts] that are formed at a time.
@@ -82,7 +82,7 @@ def _sweep(R: Array, pull: Array, H: Array) -> None:
             np.maximum(step, 0.0, out=own[k])
 
 
-def solve(A: Array, gram: Array, l2: float, most: int = 30, tolerance: float = 1e-4) -> Array:
+def solve(A: Array, gram: Array, l2: float, most: int = 12, tolerance: float = 1e-3) -> Array:
     """Non-negative least squares for every row: coordinate descent from the clipped solution.
 
     A row rests when a sweep moves none of its entries by more than `tolerance` of the largest, or after
@@ -124,8 +124,9 @@ def in_parts(A: Array, function: Callable[[Array], Array]) -> Array:
 
 def euclidean_objective(energy: float, U: Array, YtV: Array, VtV: Array, l2: float) -> float:
     """``‖Y − VUᵀ‖² + λ(‖U‖² + ‖V‖²)`` from ``‖Y‖²``, ``YᵀV`` and ``VᵀV``."""
-    fit = energy - 2.0 * float(np.sum(U * YtV)) + float(np.sum((U.T @ U) * VtV))
-    return max(fit, 0.0) + l2 * (float(np.sum(U * U)) + float(np.trace(VtV)))
+    UtU = U.T @ U
+    fit = energy - 2.0 * float(np.einsum("mk,mk->", U, YtV)) + float(np.sum(UtU * VtV))
+    return max(fit, 0.0) + l2 * float(np.trace(UtU) + np.trace(VtV))
 
 
 def settled(objective: list[float], max_iter: int, tol: float, patience: int = 1) -> bool:
