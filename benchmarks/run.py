@@ -1,30 +1,49 @@
-"""Run all benchmarks and write docs/benchmarks.md. Takes about half an hour on two cores."""
+"""Run benchmarks and write docs/benchmarks.md: all of them, or the sections named on the command line.
+
+All take about half an hour on two cores.
+"""
 
 from __future__ import annotations
 
 import platform
+import re
+import sys
 from pathlib import Path
 
 import foundation
 import methods
+import papers
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+SECTIONS = {"papers": papers, "foundation": foundation, "methods": methods}
+HEAD = """# Benchmarks
+
+Written by `make benchmarks`; nothing here is typed by hand. Cases of the speed sections run one after another, each in
+a process of its own, the short ones three times (medians). Read ratios, not seconds: the machine has 2 cores and is
+noisy."""
 
 
-def main():
+def _versions():
     import numpy
     import polars
     import scipy
     import sklearn
 
     versions = ", ".join(f"{m.__name__} {m.__version__}" for m in (numpy, scipy, sklearn, polars))
-    head = (
-        "# Benchmarks\n\nWritten by `make benchmarks`; nothing here is typed by hand. Cases run one after another, each in "
-        "a process of its own; times are medians of three runs where a case is short. Read ratios, not seconds: "
-        f"the machine has 2 cores and is noisy. Python {platform.python_version()}, {versions}."
+    return f"Python {platform.python_version()}, {versions}."
+
+
+def main(names):
+    kept = dict(
+        re.findall(
+            r"<!-- (\w+) -->\n(.*?)(?=\n<!-- |\Z)", PAGE.read_text() if PAGE.exists() else "", re.DOTALL
+        )
     )
-    PAGE.write_text("\n\n".join([head, foundation.report(), methods.report()]) + "\n", encoding="utf-8")
+    for name in names or SECTIONS:
+        kept[name] = SECTIONS[name].report().strip()
+        body = "\n\n".join(f"<!-- {known} -->\n{kept[known].strip()}" for known in SECTIONS if known in kept)
+        PAGE.write_text(f"{HEAD} {_versions()}\n\n{body}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

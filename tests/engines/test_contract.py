@@ -155,3 +155,18 @@ def test_wrong_use_is_told(tmp_path):
         as_engine(as_engine(np.eye(2)), weights=[1, 1])
     with pytest.raises(InputError, match="threads must be"):
         MemoryEngine(blocks_of([1]), threads=0)
+
+
+def test_mapped_blocks_are_changed_blocks(engine, whole):
+    doubled = engine.mapped(lambda block: Block(block.X * 2.0, block.weights, block.start))
+    assert doubled.shape == engine.shape
+    assert doubled.in_memory == engine.in_memory
+    for _ in range(2):  # every pass sees blocks that were changed once
+        np.testing.assert_allclose(doubled.sum(lambda block: block.X.T @ block.weights), 2 * whole[0].T @ whole[1])
+
+
+def test_blocks_depend_on_the_matrix_alone():
+    X = csr_matrix((20_000, 50))
+    sizes = [[b.X.shape[0] for b in as_engine(X, threads=threads).blocks] for threads in (1, 2, 7)]
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert len(sizes[0]) > 1
