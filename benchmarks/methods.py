@@ -41,10 +41,10 @@ def _method(name, iterations):
         "NMF hals": lambda: coterie.NMF(TOPICS, solver="hals", **many),
         "NMF divergence": lambda: coterie.NMF(TOPICS, loss="divergence", **many),
         "TermNMF": lambda: coterie.TermNMF(TOPICS, **many),
-        "SemanticNMF": lambda: coterie.SemanticNMF(TOPICS, init="random", **many),
+        "SemanticNMF": lambda: coterie.SemanticNMF(TOPICS, init="rows", **many),
         "SphericalKMeans": lambda: coterie.SphericalKMeans(TOPICS, n_init=1, **many),
         "RLSI": lambda: _baseline("RLSI")(TOPICS, **many),
-        "OrthogonalNMF": lambda: _baseline("OrthogonalNMF")(TOPICS, init="random", **many),
+        "OrthogonalNMF": lambda: _baseline("OrthogonalNMF")(TOPICS, init="rows", **many),
         "SymmetricNMF": lambda: _baseline("SymmetricNMF")(TOPICS, **many),
         "GibbsLDA": lambda: _baseline("GibbsLDA")(TOPICS, n_iter=iterations, random_state=0),
         "NystromSemantics": lambda: coterie.NystromSemantics(random_state=0),
@@ -173,6 +173,8 @@ def _growth():
     rows = []
     for name in METHODS:
         runs = {size: _run("growth", name, size) for size in SIZES}
+        if any(run["each"] <= 0 for run in runs.values()):
+            raise RuntimeError(f"{name}: more iterations took less time; is something else running?")
         exponent = np.polyfit(np.log(SIZES), np.log([runs[s]["each"] for s in SIZES]), 1)[0]
         upper = np.polyfit(np.log(SIZES[-4:]), np.log([runs[s]["each"] for s in SIZES[-4:]]), 1)[0]
         memory = np.polyfit(SIZES, [runs[s]["peak"] for s in SIZES], 1)[0] * 1e6 / 1000

@@ -182,6 +182,7 @@ class SemanticNMF(MultiplicativeNMF):
     """
 
     semantic_core_: Array
+    _cooccurrence: Any = None  # what `fit` was given, while it runs
 
     def __init__(
         self,
