@@ -162,7 +162,9 @@ def test_mapped_blocks_are_changed_blocks(engine, whole):
     assert doubled.shape == engine.shape
     assert doubled.in_memory == engine.in_memory
     for _ in range(2):  # every pass sees blocks that were changed once
-        np.testing.assert_allclose(doubled.sum(lambda block: block.X.T @ block.weights), 2 * whole[0].T @ whole[1])
+        np.testing.assert_allclose(
+            doubled.sum(lambda block: block.X.T @ block.weights), 2 * whole[0].T @ whole[1]
+        )
 
 
 def test_blocks_depend_on_the_matrix_alone():
