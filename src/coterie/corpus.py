@@ -230,8 +230,8 @@ class _Counting:
     def _counted(self, folded: Folded) -> tuple[Part, Array, Array]:
         """A bucket as terms, the number of texts that hold each term, and the uses of each form."""
         texts, weights = folded.sequences, folded.weights.astype(np.float64)
-        per_token = np.repeat(weights, texts.lengths)
-        form_counts = np.bincount(texts.ids, per_token, len(self.forms)).astype(np.float64, copy=False)
+        form_counts = np.zeros(len(self.forms))
+        np.add.at(form_counts, texts.ids, np.repeat(weights, texts.lengths))
         terms = Sequences(self.term_of_form[texts.ids], texts.offsets)
         df = pattern(Phrases(len(self.all_terms)).count_matrix(terms)).T @ weights
         return Part(terms, weights), df, form_counts

@@ -142,11 +142,7 @@ def kinds(tokens: pl.Series) -> pl.Series:
     >>> kinds(pl.Series(["cat", "404", "#Cat", "@cat", "www.cat.org", "c@t.org", "🐈", "猫"])).to_list()
     ['word', 'number', 'hashtag', 'mention', 'url', 'email', 'emoji', 'unspaced']
     """
-    frame = tokens.rename("token").to_frame().with_row_index("row")
-    others = frame.filter(~tokens.str.contains(r"^[A-Za-z_]+$"))  # plain words need no second look
     kind: pl.Expr = pl.lit("word")
     for name, pattern in reversed(KIND_PATTERNS.items()):
         kind = pl.when(pl.col("token").str.contains(pattern)).then(pl.lit(name)).otherwise(kind)
-    found = others.select("row", kind.alias("kind"))
-    joined = frame.join(found, on="row", how="left", maintain_order="left")
-    return joined["kind"].fill_null("word")
+    return tokens.rename("token").to_frame().select(kind.alias("kind")).to_series()
