@@ -8,7 +8,7 @@ The way through the package:
     coterie.weights    how much a term counts: binary, idf, Ncut
     coterie.semantics  what terms tell about each other: co-occurrence, PPMI, correlations
     coterie.factor     topics by factorisation: NMF, TermNMF, SemanticNMF, NystromSemantics
-    coterie.cluster    SphericalKMeans
+    coterie.cluster    Coterie, the method to reach for first; SphericalKMeans
     coterie.baselines  what the papers compare with
     coterie.metrics    clustering scores, coherence, diversity, classification accuracy
     coterie.datasets   named labelled texts, and the built-in sample
@@ -34,6 +34,7 @@ _MODULES = (
 )
 _NAMES: dict[str, str] = {
     "Corpus": "coterie.corpus",
+    "Coterie": "coterie.cluster",
     "NMF": "coterie.factor.nmf",
     "NystromSemantics": "coterie.factor.nystrom",
     "SemanticNMF": "coterie.factor.semantic",

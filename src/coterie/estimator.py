@@ -82,7 +82,7 @@ class DocumentEstimator(BaseEstimator):
     def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
         if isinstance(X, Engine):
             engine = as_engine(X, sample_weight)
-            for _ in engine.map(partial(_check_block, non_negative=self._non_negative)):
+            for _ in engine.map(partial(check_block, non_negative=self._non_negative)):
                 pass
             self.n_features_in_ = engine.n_terms
             return Documents(engine, np.arange(engine.n_terms), None)
@@ -151,7 +151,7 @@ class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def _block_memberships(self, block: Block) -> Array:
-        _check_block(block, self._non_negative)
+        check_block(block, self._non_negative)
         return self._memberships(block.X)
 
     @property
@@ -230,7 +230,8 @@ def check_weights(weights: npt.ArrayLike | None, n_rows: int) -> Array:
     return checked
 
 
-def _check_block(block: Block, non_negative: bool) -> None:
+def check_block(block: Block, non_negative: bool) -> None:
+    """Refuse a row block with numbers that are not finite, or negative where they must not be."""
     values = block.X.data if issparse(block.X) else block.X
     if not np.isfinite(values).all():
         raise InputError("X must hold finite numbers, got NaN or infinity in a row block")

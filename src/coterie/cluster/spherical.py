@@ -20,8 +20,9 @@ from coterie.estimator import Array, TopicEstimator, check_amount, check_count
 Ints = npt.NDArray[np.int64]
 Rows = Any  # a csr_matrix or a dense array: SciPy comes without types
 
-#: Cosines that differ from 1 by less are 1: rounding must not tell two equal directions apart.
-_SAME = 1e-12
+#: Cosines that differ from 1 by less are 1, in double and in single precision: rounding must not tell two
+#: equal directions apart.
+_SAME, _SAME_SINGLE = 1e-12, 1e-6
 #: Objectives that differ by less are equal.
 _EQUAL = 1e-9
 #: A block with more than this share of its entries stored is worked on as a dense array.
@@ -183,7 +184,7 @@ def _left(block: Block, left: Array, candidates: Array) -> Iterator[Array]:
     rows, weights, inverse = _directions(block)
     before = left[:, block.start : block.start + len(weights)].T[:, :, None]
     # w·(1 − cos), where a distance that rounding leaves between equal directions comes out as 0
-    slope, offset = (-weights * inverse)[:, None, None], (weights * (1.0 - _SAME))[:, None, None]
+    slope, offset = (-weights * inverse)[:, None, None], (weights * (1.0 - _same(rows)))[:, None, None]
     for some, dots in _products(rows, candidates):
         np.multiply(dots, slope[some], out=dots)
         np.add(dots, offset[some], out=dots)
@@ -253,7 +254,7 @@ def _refill(documents: Engine, run: _Run) -> bool:
     for k in empty:
         found = documents.map(partial(_farthest, centers=run.centers))
         cosine, row = min(found, key=lambda pair: pair[0])
-        if cosine >= 1.0 - _SAME:
+        if cosine >= 1.0 - _same(row):
             return bool(k > empty[0])
         run.centers[:, k] = row
     return len(empty) > 0
@@ -279,6 +280,10 @@ def _directions(block: Block) -> tuple[Rows, Array, Array]:
     return rows, np.where(inverse > 0, block.weights, 0.0), inverse
 
 
+def _same(rows: Rows) -> float:
+    return _SAME_SINGLE if rows.dtype == np.float32 else _SAME
+
+
 def _dense(rows: Rows) -> Array:
     dense: Array = rows.toarray() if issparse(rows) else rows
     return dense
@@ -286,7 +291,8 @@ def _dense(rows: Rows) -> Array:
 
 def _products(rows: Rows, columns: Array) -> Iterator[tuple[slice, Array]]:
     """``rows @ columns``, a few rows at a time; `columns` has terms along its first axis."""
-    flat = columns.reshape(len(columns), -1)
+    # rows in single precision are worked on in single precision
+    flat = columns.reshape(len(columns), -1).astype(rows.dtype, copy=False)
     for some in _pieces(rows.shape[0], flat.shape[1]):
         here = rows_of(rows, some.start, some.stop) if issparse(rows) else rows[some]
         yield some, (here @ flat).reshape(here.shape[0], *columns.shape[1:])

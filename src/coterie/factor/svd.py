@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,20 +17,26 @@ _ITERATIONS = 8
 
 
 def term_vectors(documents: Engine, rank: int) -> tuple[Array, Array]:
-    """The leading right singular vectors (terms × rank) and singular values, by subspace iteration.
+    """The leading right singular vectors (terms × rank) and singular values of documents × terms."""
+    return leading_vectors(
+        lambda Q: documents.sum(lambda block: _gram_product(block, Q)), documents.n_terms, rank
+    )
 
-    Each iteration is one pass over the documents: ``Q ← orth(Yᵀ(YQ))``. The start is fixed, so equal
-    documents give equal vectors. Directions beyond the rank of Y are zero.
+
+def leading_vectors(
+    product: Callable[[Array], Array], n_terms: int, rank: int, iterations: int = _ITERATIONS
+) -> tuple[Array, Array]:
+    """Leading right singular vectors (terms × rank) and values of a matrix Y known by ``product(Q) = YᵀYQ``.
+
+    Subspace iteration, ``Q ← orth(YᵀYQ)``, with one more product at the end. The start is fixed, so equal
+    matrices give equal vectors. Directions beyond the rank of Y are zero.
     """
-    n_terms = documents.n_terms
     width = min(rank + _OVERSAMPLED, n_terms)
     Q = np.linalg.qr(np.random.RandomState(0).standard_normal((n_terms, width)))[0]
-    product = np.zeros_like(Q)
-    for _ in range(_ITERATIONS):
-        product = documents.sum(lambda block, Q=Q: _gram_product(block, Q))  # type: ignore[misc]
-        Q = np.linalg.qr(product)[0]
-    product = documents.sum(lambda block: _gram_product(block, Q))
-    values, rotation = np.linalg.eigh((Q.T @ product + product.T @ Q) / 2.0)
+    for _ in range(iterations):
+        Q = np.linalg.qr(product(Q))[0]
+    image = product(Q)
+    values, rotation = np.linalg.eigh((Q.T @ image + image.T @ Q) / 2.0)
     order = np.argsort(-values, kind="stable")[:rank]
     values = np.maximum(values[order], 0.0)
     vectors = Q @ rotation[:, order]

@@ -1,0 +1,388 @@
+"""The method to reach for first: company of words, directions, clusters, refinement that checks itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+
+from coterie import weights as term_weights
+from coterie.cluster.fusion import View, learn_view
+from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
+from coterie.cluster.mixture import CONCENTRATION, refine_by_mixture
+from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
+from coterie.cluster.space import Space, learn_space
+from coterie.cluster.spherical import spherical_kmeans
+from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
+from coterie.embeddings import Vectors, checked, is_source, vectors_of
+from coterie.engines import Block, Engine
+from coterie.errors import InputError
+from coterie.estimator import Array, Documents, TopicEstimator, check_block, check_choice, check_count
+
+#: A term in fewer texts keeps no company that another text could share.
+LEAST_TEXTS = 2
+#: Sweeps of k-means go on until one adds less than this share: starts that stop early look alike.
+_TOLERANCE = 1e-6
+#: Below this number of texts there are more starts, up to so many times as many: they cost little there, and
+#: the best of few starts is a matter of luck.
+_MANY_TEXTS, _MORE_STARTS = 20_000, 5
+#: How often the two refinements follow each other.
+_CYCLES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Block(Block):
+    """A row block with vectors from elsewhere."""
+
+    vectors: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+class Coterie(TopicEstimator):
+    """Topics of short texts through the company words keep.
+
+    1. A term is itself and the company it keeps (PPMI of co-occurrence); a text is the direction of its
+       idf-weighted terms among the leading directions of all texts (`coterie.cluster.space`).
+    2. Spherical k-means over the directions, the best of `restarts` starts.
+    3. Refinement, twice: a mixture in which the words of a text and its direction both count
+       (`coterie.cluster.mixture`), then a linear classifier that puts each text where a fit without it would
+       (`coterie.cluster.leave_one_out`).
+    4. A new text goes through the same projection and the same classifier as those that were fitted, so it
+       gets the same answer alone, in a batch and in `fit`.
+
+    Nothing dense of size terms × terms or texts × texts is formed. Of a large collection the terms are
+    learned from all texts and the clusters from a sample of about 131,000.
+
+    Parameters
+    ----------
+    n_topics
+        Number of topics, or "auto": read from how well halves of the texts agree (`number_of_topics_`).
+    dimensions
+        Number of directions.
+    restarts
+        Starts of k-means; the one with the best objective goes on. Up to five times as many are made where
+        texts are few.
+    refine
+        "auto" refines and keeps what the words of texts left out tell better, before or after; True always
+        keeps the refined topics, False stops at k-means.
+    embeddings
+        Vectors of the texts from elsewhere, never needed: an array with a row for each row of X, a function
+        of texts, an object with `encode`, or "static" for the small model of the extra ``coterie[words]``.
+        All but the array need ``fit(X, texts=…)``. How much they say is read from the data (`share_`).
+    random_state
+        Seed of the starts. The default gives the same topics every time.
+
+    Attributes
+    ----------
+    components_
+        Topics × terms: how likely a word of a topic is each term.
+    topic_terms_
+        Topics × columns of X, the most telling term of each topic first.
+    labels_
+        The topic of each row; absent if an engine was fitted.
+    number_of_topics_
+        How the number of topics was chosen, or None if it was given.
+    refined_
+        Whether the topics are the refined ones.
+    share_
+        How much `embeddings` say beside co-occurrence, from 0 to 0.85; 0 without them.
+
+    >>> X = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 3], [0, 0, 2, 1], [0, 0, 1, 1]])
+    >>> model = Coterie(n_topics=2).fit(X)
+    >>> model.labels_[:3].tolist() == [model.labels_[0]] * 3
+    True
+    >>> bool(model.labels_[0] != model.labels_[5])
+    True
+    """
+
+    _by_column = ("components_", "term_weights_", "term_vectors_", "coefficients_", "term_shares_")
+
+    term_weights_: Array
+    term_vectors_: Array
+    coefficients_: Array
+    axis_coefficients_: Array
+    term_shares_: Array
+    sizes_: Array
+    sharpness_: float
+    refined_: bool
+    number_of_topics_: NumberOfTopics | None
+    view_: View | None
+
+    def __init__(
+        self,
+        n_topics: int | Literal["auto"] = "auto",
+        *,
+        dimensions: int = 100,
+        restarts: int = 10,
+        refine: bool | Literal["auto"] = "auto",
+        embeddings: Any = None,
+        random_state: Any = 0,
+    ):
+        self.n_topics = n_topics
+        self.dimensions = dimensions
+        self.restarts = restarts
+        self.refine = refine
+        self.embeddings = embeddings
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+    ) -> Self:
+        """Learn from documents × terms, and from `texts`, one a row, where `embeddings` are made of them."""
+        alone = self.embeddings is None
+        self._vectors: Floats | None = None if alone else self._given(X, texts, None, fitting=True)
+        try:
+            return super().fit(X, sample_weight=sample_weight)
+        finally:
+            del self._vectors
+
+    def predict(
+        self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
+    ) -> Ints:
+        """The topic of each document; the largest topic for one without a known word.
+
+        A model with `embeddings` needs the `texts`, or their `embeddings`, here too.
+        """
+        topics = np.concatenate(list(self._seen(X, texts, embeddings).map(self._block_topics)))
+        return np.where(topics < 0, self.fallback_, topics)
+
+    def transform(
+        self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
+    ) -> Array:
+        """How much of each document is in each topic, rows that sum to 1; zeros without a known word."""
+        return np.concatenate(list(self._seen(X, texts, embeddings).map(self._block_memberships)))
+
+    def embed(
+        self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
+    ) -> Array:
+        """Documents × dimensions, rows of unit length: near where words of texts keep the same company."""
+        return np.concatenate(list(self._seen(X, texts, embeddings).map(self._block_directions)))
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+    ) -> Array:
+        """Fit, then `transform` the same documents."""
+        self.fit(X, sample_weight=sample_weight, texts=texts)
+        fixed = None if self.embeddings is None or is_source(self.embeddings) else self.embeddings
+        return self.transform(X, texts=texts, embeddings=fixed)
+
+    def fit_predict(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+    ) -> Ints:
+        """Fit, and return the topic of each document."""
+        self.fit(X, sample_weight=sample_weight, texts=texts)
+        return self.labels_ if not isinstance(X, Engine) else self.predict(X, texts=texts)
+
+    @property
+    def share_(self) -> float:
+        """How much `embeddings` say beside co-occurrence."""
+        return 0.0 if self.view_ is None else self.view_.share
+
+    @property
+    def topic_terms_(self) -> Ints:
+        """Topics × columns of X, by ``p(w|k) log(p(w|k) / p(w))``: frequent in the topic, rare elsewhere."""
+        shares, everywhere = self.components_, np.maximum(self.term_shares_, 1e-300)
+        telling = shares * np.log(np.maximum(shares, 1e-300) / everywhere)
+        return np.argsort(-telling, axis=1, kind="stable")
+
+    def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
+        dimensions = check_count("dimensions", self.dimensions, self)
+        restarts = check_count("restarts", self.restarts, self)
+        check_choice("refine", self.refine, ("auto", True, False), self)
+        if self.n_topics != "auto":
+            check_count("n_topics", self.n_topics, self)
+        known = _terms_that_count(documents)
+        inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
+        space = learn_space(inside, dimensions)
+        texts = self._sample(inside, space, dimensions)
+        n_topics = self._number_of_topics(texts, random)
+        starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
+        centers = spherical_kmeans(texts.as_engine(), n_topics, random, n_init=starts, tol=_TOLERANCE).centers
+        found, self.sharpness_ = self._topics(texts, centers)
+        self._keep(documents.n_terms, known, space, found)
+        terms = documents.sum(lambda block: _topic_terms(block, self._block_topics(block), n_topics))
+        self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
+        self.components_ = terms / np.maximum(terms.sum(axis=1, keepdims=True), 1e-300)
+
+    def _sample(self, documents: Engine, space: Space, dimensions: int) -> Sample:
+        """The texts to learn from, by their directions and, where there are any, vectors from elsewhere."""
+        self.view_ = None
+        alone = take_sample(documents, space.words, lambda counts, _: space.directions(counts))
+        vectors = self._vectors
+        if vectors is None:
+            return alone
+        rows = alone.gather(lambda block: block.numbers)
+        weights = alone.gather(lambda block: block.weights)
+        directions = alone.gather(lambda block: block.directions)
+        view = self.view_ = learn_view(alone.counts(), vectors[rows], weights, dimensions, directions)
+        return take_sample(
+            documents,
+            space.words,
+            lambda counts, rows: view.fused(space.directions(counts), vectors[rows]),
+        )
+
+    def _number_of_topics(self, texts: Sample, random: np.random.RandomState) -> int:
+        self.number_of_topics_ = None
+        if self.n_topics != "auto":
+            return int(self.n_topics)
+        directions = texts.gather(lambda block: block.directions)
+        self.number_of_topics_ = choose_n_topics(directions, texts.counts(), random)
+        return self.number_of_topics_.n_topics
+
+    def _topics(self, texts: Sample, centers: Array) -> tuple[Coefficients, float]:
+        """What tells topics apart, and how sharply."""
+        n_topics = len(centers)
+        labels = texts.gather(lambda block: _nearest(block, centers))
+        self.refined_ = False
+        if self.refine is False:
+            sizes = texts.sum(lambda block: np.bincount(labels[block.rows], block.weights, n_topics))
+            terms = np.zeros((texts.n_terms, n_topics))
+            return Coefficients(terms, centers.T.copy(), sizes / max(sizes.sum(), 1e-300)), CONCENTRATION
+        others = LeaveOneOut(texts, n_topics)
+        refined = labels
+        for _ in range(_CYCLES):
+            refined = others.settle(refine_by_mixture(texts, refined, n_topics))
+        fitted = others.fit(refined)
+        self.refined_ = True
+        if self.refine == "auto":
+            before = others.fit(labels)
+            if others.explained(labels, before) > others.explained(refined, fitted):
+                refined, fitted, self.refined_ = labels, before, False
+        return fitted, others.sharpness(refined, fitted)
+
+    def _keep(self, n_terms: int, known: Ints, space: Space, found: Coefficients) -> None:
+        """Set what was learned from the terms that count, over all terms."""
+
+        def spread(rows: Floats) -> Array:
+            everywhere = np.zeros((*rows.shape[:-1], n_terms))
+            everywhere[..., known] = rows
+            return everywhere
+
+        self.term_weights_ = spread(space.weights)
+        self.term_vectors_ = spread(space.vectors.T)
+        self.coefficients_ = spread(found.terms.T)
+        self.axis_coefficients_ = np.ascontiguousarray(found.axes.T, dtype=np.float64)
+        self.sizes_ = np.asarray(found.base, dtype=np.float64)
+        self.components_ = self.coefficients_  # its number of rows is asked for before it is known
+
+    def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
+        """Row blocks to learn from, with the vectors of each; rows that fold share the mean of theirs."""
+        found = super()._documents(X, sample_weight)
+        if self._vectors is None:
+            return found
+        vectors = self._vectors
+        if found.rows is not None:
+            there = found.rows >= 0
+            n_rows, rows = found.engine.n_rows, found.rows[there]
+            mean = csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), (n_rows, len(rows)))
+            vectors = (mean @ vectors[there]) / np.maximum(np.bincount(rows, minlength=n_rows), 1)[:, None]
+        self._everyone, self._vectors = self._vectors, vectors
+        return replace(found, engine=_with_vectors(found.engine, vectors))
+
+    def _after_fit(self, X: Any, documents: Documents) -> None:
+        if self._vectors is not None:
+            self._vectors = self.__dict__.pop("_everyone")
+        super()._after_fit(X, documents)
+
+    def _blocks(self, X: Any) -> Engine:
+        """Row blocks of documents; while fitting, with the vectors of those that are fitted."""
+        engine = super()._blocks(X)
+        vectors = self.__dict__.get("_vectors")
+        return engine if vectors is None else _with_vectors(engine, vectors)
+
+    def _seen(self, X: Any, texts: Any, embeddings: Any) -> Engine:
+        """Row blocks of documents with the vectors a fitted model needs."""
+        engine = self._blocks(X)
+        if self.view_ is None:
+            return engine
+        return _with_vectors(engine, self._given(engine, texts, embeddings, fitting=False))
+
+    def _given(self, X: Any, texts: Any, embeddings: Any, *, fitting: bool) -> Vectors:
+        """The vectors of the rows of X, from wherever they come."""
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if embeddings is None and fitting and not is_source(self.embeddings):
+            embeddings = self.embeddings
+        if embeddings is not None:
+            if isinstance(embeddings, str):
+                vectors_of(embeddings, [])  # says what embeddings may be
+            return checked(embeddings, n_rows)
+        if texts is None:
+            how = "texts=… or embeddings=…" if is_source(self.embeddings) else "embeddings=…"
+            raise InputError(f"this Coterie has embeddings: give {how}, one for each row of X")
+        if len(texts) != n_rows:
+            raise InputError(f"texts must have one text for each of {n_rows} rows, got {len(texts)}")
+        return vectors_of(self.embeddings, texts)
+
+    def _space(self) -> Space:
+        return Space(self.term_weights_, self.term_vectors_.T)
+
+    def _block_directions(self, block: Block) -> Floats:
+        """Directions of texts, fused with their vectors where the model has them."""
+        directions = self._space().directions(block.X)
+        if self.view_ is None:
+            return directions
+        assert isinstance(block, _Block)
+        return self.view_.fused(directions, block.vectors)
+
+    def _block_memberships(self, block: Block) -> Array:
+        """Shares of each topic; zeros for a text without a term that counts."""
+        check_block(block, self._non_negative)
+        words = self._space().words(block.X)
+        scores = words @ self.coefficients_.T + self._block_directions(block) @ self.axis_coefficients_.T
+        scores[:, ~self._open()] = -np.inf
+        scores -= scores.max(axis=1, keepdims=True)
+        shares: Array = np.exp(self.sharpness_ * scores)
+        shares /= shares.sum(axis=1, keepdims=True)
+        shares[np.bincount(words.nonzero()[0], minlength=words.shape[0]) == 0] = 0.0
+        return shares
+
+    def _memberships(self, X: csr_matrix) -> Array:
+        return self._block_memberships(Block(X, np.ones(X.shape[0])))
+
+    def _open(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.sizes_ > 0) if self.sizes_.any() else np.ones(len(self.sizes_), dtype=bool)
+
+
+def _with_vectors(documents: Engine, vectors: Floats) -> Engine:
+    def attached(block: Block) -> Block:
+        some = slice(block.start, block.start + block.X.shape[0])
+        return _Block(block.X, block.weights, block.start, vectors[some])
+
+    return documents.mapped(attached)
+
+
+def _terms_that_count(documents: Engine) -> Ints:
+    df = term_weights.document_frequency(documents)
+    total = documents.sum(lambda block: float(block.weights.sum()))
+    return np.flatnonzero((df >= LEAST_TEXTS) & (df < total))
+
+
+def _nearest(block: Texts, centers: Array) -> Ints:
+    cosines = block.directions @ centers.T
+    cosines[:, ~centers.any(axis=1)] = -np.inf
+    return np.asarray(cosines.argmax(axis=1))
+
+
+def _topic_terms(block: Block, topics: Ints, n_topics: int) -> Array:
+    """Counts of terms in the texts of each topic: topics × terms."""
+    some = np.flatnonzero(topics >= 0)
+    member = csr_matrix((block.weights[some], (topics[some], some)), shape=(n_topics, len(topics)))
+    return np.asarray((member @ block.X).todense())

@@ -1,0 +1,89 @@
+"""Directions from co-occurrence and vectors from elsewhere, side by side, each with a share of the say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+
+from coterie.cluster.space import learn_space, unit_dense
+from coterie.cluster.texts import Floats
+from coterie.engines.memory import as_engine
+
+#: Axes kept of vectors from elsewhere.
+_AXES = 128
+#: The share of the vectors is this less the reliability of the directions, within these bounds.
+_SHARE, _LEAST_SHARE, _MOST_SHARE = 1.25, 0.3, 0.85
+#: Vectors that agree with the directions by less are useless, by this much more are trusted in full.
+_NO_AGREEMENT, _TRUSTED = 0.35, 0.10
+#: Texts whose cosines are compared.
+_COMPARED = 1_500
+
+
+@dataclass(frozen=True)
+class View:
+    """How vectors from elsewhere are turned, and how much they say beside the directions.
+
+    A vector at unit length, less `mean`, along `axes`, at unit length again.
+    """
+
+    mean: Floats
+    axes: Floats
+    share: float
+
+    def fused(self, directions: Floats, vectors: Floats) -> Floats:
+        """Rows whose inner products mix both cosines by their shares."""
+        own = np.sqrt(1.0 - self.share) * directions
+        return np.hstack([own, np.sqrt(self.share) * self.turned(vectors)])
+
+    def turned(self, vectors: Floats) -> Floats:
+        """Centred vectors along the axes that were kept, rows of unit length."""
+        return unit_dense((unit_dense(vectors) - self.mean) @ self.axes)
+
+
+def learn_view(
+    counts: csr_matrix, vectors: Floats, weights: Floats, dimensions: int, directions: Floats
+) -> View:
+    """Centre vectors, keep their widest axes, and read from the data how much to trust them.
+
+    1. *Reliability* of directions: learn them from each half of the texts alone, and correlate the cosines
+       that both give to the same pairs of texts. Few or scattered texts give less, and vectors then say more.
+    2. *Agreement* of vectors with directions, corrected for that reliability. Vectors of a model that does
+       not know the language agree with nothing, and then say nothing.
+    """
+    unit = unit_dense(vectors)
+    mean = weights @ unit / max(float(weights.sum()), 1e-300)
+    centred = unit - mean
+    _, axes = np.linalg.eigh((centred * weights[:, None]).T @ centred)
+    view = View(mean, np.ascontiguousarray(axes[:, ::-1][:, :_AXES]), 1.0)
+    some = np.linspace(0, len(weights) - 1, min(len(weights), _COMPARED)).astype(int)
+    halves = [_half_directions(counts, weights, dimensions, half, some) for half in (0, 1)]
+    reliability = max(_correlation(*halves), 0.0)
+    turned = view.turned(vectors[some])
+    agreement = np.mean([_correlation(half, turned) for half in halves]) / max(np.sqrt(reliability), 1e-9)
+    return View(view.mean, view.axes, _share_of(reliability, float(agreement)))
+
+
+def _share_of(reliability: float, agreement: float) -> float:
+    share = np.clip(_SHARE - reliability, _LEAST_SHARE, _MOST_SHARE)
+    return float(share * np.clip((agreement - _NO_AGREEMENT) / _TRUSTED, 0.0, 1.0))
+
+
+def _half_directions(
+    counts: csr_matrix, weights: Floats, dimensions: int, half: int, texts: npt.NDArray[np.int64]
+) -> Floats:
+    """Directions of some texts in the space that every other text gives."""
+    space = learn_space(as_engine(counts[half::2], weights[half::2]), dimensions)
+    found = space.directions(counts[texts])
+    return unit_dense(found - found.mean(axis=0))
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    """How alike two sets of vectors see pairs of texts: the correlation of their cosines."""
+    pairs = np.triu_indices(len(one), 1)
+    a, b = (one @ one.T)[pairs], (other @ other.T)[pairs]
+    a, b = a - a.mean(), b - b.mean()
+    size = np.sqrt(float(a @ a) * float(b @ b))
+    return float(a @ b) / size if size > 0 else 0.0

@@ -1,0 +1,120 @@
+"""Clusters refined by what their texts say: a mixture in which words and directions of texts both count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts
+from coterie.engines.base import add
+
+#: How much the cosine between a text and the centre of a cluster counts beside its words.
+CONCENTRATION = 20.0
+#: How much of a text is taken out of its own cluster before it is asked where it belongs.
+_LEFT_OUT = 0.5
+_MOST_SWEEPS = 20
+#: It has settled when a sweep moves less than this share of the texts.
+_SETTLED = 1e-3
+
+#: Of each cluster: counts of terms (terms × clusters), sum of directions (dimensions × clusters), size.
+Sums = tuple[Floats, Floats, Floats]
+
+
+def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int) -> Ints:
+    """Sweeps of expectation-maximisation from given clusters; returns the most likely cluster of each text.
+
+    The log odds of a text i in cluster k are ``Σ_w x_iw log p(w|k) + κ cos(d_i, c_k) + γ log(n_k + 1)``:
+
+    1. p(w|k) are counts smoothed by β, more where there are few tokens for each cluster and term;
+    2. c_k is the direction of the sum of the cluster's texts;
+    3. ``γ = √(1 − K_eff/K)``, with K_eff the number of equal clusters as uneven as these: sizes say nothing
+       while they are equal and count in full where they are uneven;
+    4. half of a text is left out of its own cluster, so that rare words do not hold it where it is.
+    """
+    best, share = labels.copy(), np.ones(len(labels), dtype=FLOAT)
+    sums = texts.sum(lambda block: _hard_sums(block, labels[block.rows], n_topics))
+    for _ in range(_MOST_SWEEPS):
+        moved = _sweep(texts, _Mixture(sums), best, share)
+        sums = moved.sums
+        if moved.changed < _SETTLED * moved.total:
+            break
+    return best
+
+
+@dataclass(frozen=True)
+class _Moved:
+    changed: float
+    total: float
+    sums: Sums
+
+
+def _sweep(texts: Sample, model: _Mixture, best: Ints, share: Floats) -> _Moved:
+    """Put every text into its likeliest cluster, in place, and learn what the clusters then are."""
+    changed = total = 0.0
+    sums: Sums | None = None
+    for block, shares in texts.map(lambda block: (block, model.shares(block, best, share))):
+        now = shares.argmax(axis=1)
+        changed += float(block.weights @ (now != best[block.rows]))
+        total += float(block.weights.sum())
+        best[block.rows], share[block.rows] = now, shares[np.arange(len(now)), now]
+        part = _soft_sums(block, shares)
+        sums = part if sums is None else add(sums, part)
+    assert sums is not None
+    return _Moved(changed, total, sums)
+
+
+class _Mixture:
+    """Clusters as they are after a sweep."""
+
+    def __init__(self, sums: Sums):
+        self.terms, directions, sizes = sums
+        n_terms, n_topics = self.terms.shape
+        self.tokens = self.terms.sum(axis=0)
+        self.smoothing = float(np.clip(0.25 * n_terms * n_topics / max(self.tokens.sum(), 1.0), 0.01, 5.0))
+        self.log_terms = np.log(self.terms + FLOAT(self.smoothing))
+        self.log_terms -= np.log(self.tokens + FLOAT(self.smoothing * n_terms))
+        length = np.sqrt(np.einsum("ij,ij->j", directions, directions))
+        centers = np.divide(directions, length, where=length > 0, out=np.zeros_like(directions))
+        self.centers = FLOAT(CONCENTRATION) * centers
+        shares = sizes / max(float(sizes.sum()), 1e-30)
+        unevenness = 1.0 - 1.0 / (n_topics * max(float(shares @ shares), 1e-30))
+        self.log_sizes = FLOAT(np.sqrt(max(unevenness, 0.0))) * np.log(sizes + FLOAT(1))
+
+    def shares(self, block: Texts, best: Ints, share: Floats) -> Floats:
+        """How likely each text belongs to each cluster, texts × clusters."""
+        was = best[block.rows]
+        odds: Floats = block.counts @ self.log_terms
+        odds += block.directions @ self.centers
+        odds += self.log_sizes
+        odds[np.arange(len(was)), was] += self._left_out(block, was, share[block.rows])
+        odds -= odds.max(axis=1, keepdims=True)
+        np.exp(odds, out=odds)
+        odds /= odds.sum(axis=1, keepdims=True)
+        return odds
+
+    def _left_out(self, block: Texts, cluster: Ints, share: Floats) -> Floats:
+        """What a text loses in its own cluster when a part of it is taken out of the counts there."""
+        counts = block.counts
+        row = np.repeat(np.arange(len(cluster)), np.diff(counts.indptr))
+        out = _LEFT_OUT * share * block.weights
+        before = self.terms[counts.indices, cluster[row]]
+        after = np.maximum(before - out[row] * counts.data, 0.0)
+        fewer = np.log((after + self.smoothing) / (before + self.smoothing))
+        length = np.bincount(row, counts.data, len(cluster))
+        prior = self.smoothing * counts.shape[1]
+        total = self.tokens[cluster]
+        shorter = np.log((np.maximum(total - out * length, 0.0) + prior) / (total + prior))
+        change: Floats = np.bincount(row, counts.data * fewer, len(cluster)) - length * shorter
+        return change
+
+
+def _hard_sums(block: Texts, labels: Ints, n_topics: int) -> Sums:
+    member = np.zeros((len(labels), n_topics), dtype=FLOAT)
+    member[np.arange(len(labels)), labels] = 1.0
+    return _soft_sums(block, member)
+
+
+def _soft_sums(block: Texts, shares: Floats) -> Sums:
+    weighted = shares * block.weights[:, None]
+    return block.counts.T @ weighted, block.directions.T @ weighted, weighted.sum(axis=0)

@@ -1,0 +1,93 @@
+"""A space of texts in which words stand for the company they keep: a few directions, learned by products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix, diags, identity
+
+from coterie import weights as term_weights
+from coterie.cluster.texts import FLOAT, Floats
+from coterie.engines import Block, Engine
+from coterie.engines.base import csr_view
+from coterie.factor.svd import leading_vectors
+from coterie.semantics import cooccurrence, ppmi, unit_rows
+
+Array = npt.NDArray[np.float64]
+
+#: Random directions by which lengths of enriched texts are estimated, to about 6 %.
+_PROBES = 128
+#: Passes over the documents before the one that reads the directions off.
+_ITERATIONS = 5
+
+
+@dataclass(frozen=True)
+class Space:
+    """What turns counts into words of unit length and into directions.
+
+    `weights` is the idf of each term; `vectors` (terms × dimensions) is what a term adds to the direction of
+    a text, its weight included.
+    """
+
+    weights: Array
+    vectors: Array
+
+    def words(self, counts: csr_matrix) -> csr_matrix:
+        """Rows of weighted counts at unit length; a text with no word that counts is a row of zeros."""
+        return unit_rows(_weighted(counts, self.weights))
+
+    def directions(self, counts: csr_matrix) -> Floats:
+        """Texts × dimensions, rows of unit length. The length of an enriched text cancels out here."""
+        return unit_dense(counts @ self.vectors)
+
+
+def learn_space(documents: Engine, dimensions: int) -> Space:
+    """Leading directions of texts enriched by the company their words keep.
+
+    1. Co-occurrence in texts → PPMI → rows at unit length, plus the identity, at unit length again: `P`. A
+       term is now itself and its company in equal parts.
+    2. `W`: idf-weighted counts at unit length. The enriched texts are ``W P``, never formed.
+    3. Rows of ``W P`` at unit length, by lengths estimated from random directions; their leading right
+       singular vectors `V` by subspace iteration, one pass over the documents each.
+
+    A text then lies in the direction of its row of ``W P V``.
+    """
+    idf = term_weights.idf(documents)
+    company = unit_rows((unit_rows(ppmi(cooccurrence(documents))) + identity(len(idf))).tocsr()).astype(FLOAT)
+    random = np.random.RandomState(1).standard_normal((len(idf), _PROBES)) / np.sqrt(_PROBES)
+    probes = company @ random.astype(FLOAT)
+    texts = documents.mapped(lambda block: _at_unit_length(block, idf, probes))
+    across = company.T.tocsr()
+
+    def product(Q: Array) -> Array:
+        image = company @ Q.astype(FLOAT)
+        return across @ texts.sum(lambda block: _gram(block, image))
+
+    vectors, _ = leading_vectors(product, len(idf), min(dimensions, len(idf)), _ITERATIONS)
+    return Space(idf, idf[:, None] * (company @ vectors))
+
+
+def _at_unit_length(block: Block, idf: Array, probes: Array) -> Block:
+    """Weighted counts of a block, scaled so that their enriched rows have about unit length."""
+    words = _weighted(block.X, idf).astype(FLOAT)
+    length = np.sqrt(np.einsum("ij,ij->i", image := words @ probes, image))
+    scale = np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))
+    return replace(block, X=(diags(scale) @ words).tocsr(), weights=block.weights.astype(FLOAT))
+
+
+def _gram(block: Block, image: Array) -> Array:
+    product: Array = block.X.T @ (block.weights[:, None] * (block.X @ image))
+    return product
+
+
+def _weighted(counts: csr_matrix, weights: Array) -> csr_matrix:
+    return csr_view(counts.data * weights[counts.indices], counts.indices, counts.indptr, counts.shape)
+
+
+def unit_dense(rows: Floats) -> Floats:
+    """Rows at unit length; a row of zeros stays."""
+    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    unit: Floats = np.divide(rows, length, where=length > 0, out=np.zeros_like(rows))
+    return unit

@@ -1,0 +1,121 @@
+"""The texts that clusters are learned from: counts, words and directions side by side, in row blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix, vstack
+
+from coterie.engines import Block, Engine, MemoryEngine
+from coterie.engines.base import add
+from coterie.engines.memory import rows as rows_of
+from coterie.engines.threads import ordered_map, usable_threads
+
+Floats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.int64]
+T = TypeVar("T")
+
+#: Clusters are learned from at most about so many distinct texts; others are placed by what was learned.
+MOST_TEXTS = 131_072
+#: Clusters are learned in single precision: sums over texts are rounded far below what a text weighs.
+FLOAT = np.float32
+#: Rows of a block. Fixed, so that sums have one order on any number of threads.
+_BLOCK_ROWS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Consecutive texts: their counts, and what these became.
+
+    `words` are weighted counts and `directions` vectors, both with rows of unit length; `weights` says how
+    many texts a row stands for, 0 for a text that has no word; `start` is the number of the first row here,
+    `numbers` are those of all rows among the documents.
+    """
+
+    counts: csr_matrix
+    words: csr_matrix
+    directions: Floats
+    weights: Floats
+    start: int
+    numbers: Ints
+
+    @property
+    def rows(self) -> slice:
+        """Where these texts stand among all."""
+        return slice(self.start, self.start + self.counts.shape[0])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Texts in memory, with the verbs of an engine."""
+
+    blocks: tuple[Texts, ...]
+    threads: int
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return int(self.blocks[0].counts.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distinct texts."""
+        return self.blocks[-1].rows.stop
+
+    def map(self, function: Callable[[Texts], T]) -> Iterator[T]:
+        """Yield `function(texts)` for each block, in order."""
+        return ordered_map(function, self.blocks, min(self.threads, len(self.blocks)))
+
+    def sum(self, function: Callable[[Texts], T]) -> T:
+        """Add up `function(texts)` over all blocks, in order. Each result must be new: it is added to."""
+        return reduce(add, self.map(function))
+
+    def gather(self, function: Callable[[Texts], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """One row for each text."""
+        return np.concatenate(list(self.map(function)))
+
+    def counts(self) -> csr_matrix:
+        """Counts of all texts."""
+        return vstack([block.counts for block in self.blocks], format="csr")
+
+    def as_engine(self) -> MemoryEngine:
+        """The directions as row blocks."""
+        blocks = [Block(block.directions, block.weights, block.start) for block in self.blocks]  # type: ignore[arg-type]
+        return MemoryEngine(blocks, self.threads)
+
+
+def take_sample(
+    documents: Engine,
+    words: Callable[[csr_matrix], csr_matrix],
+    directions: Callable[[csr_matrix, Ints], Floats],
+) -> Sample:
+    """Every text, or of a large collection every n-th.
+
+    Rows in canonical order stand in the order of a hash of what they hold, so every n-th row is a random
+    sample that does not depend on the order in which they came. ``directions(counts, rows)`` is also told
+    the numbers of the rows.
+    """
+    step = max(-(-documents.n_rows // MOST_TEXTS), 1)
+    parts = list(documents.map(lambda block: _every(block, step)))
+    counts = vstack([X for X, _, _ in parts], format="csr")
+    weights = np.concatenate([part for _, part, _ in parts])
+    numbers = np.concatenate([part for _, _, part in parts])
+    blocks = []
+    for start in range(0, max(len(weights), 1), _BLOCK_ROWS):
+        some = slice(start, start + _BLOCK_ROWS)
+        X = rows_of(counts, start, min(start + _BLOCK_ROWS, len(weights)))
+        held = np.where(X.getnnz(axis=1) > 0, weights[some], 0.0)  # a text that says nothing teaches nothing
+        found = words(X).astype(FLOAT), directions(X, numbers[some]).astype(FLOAT)
+        blocks.append(Texts(X.astype(FLOAT), *found, held.astype(FLOAT), start, numbers[some]))
+    return Sample(tuple(blocks), usable_threads(getattr(documents, "threads", None)))
+
+
+def _every(block: Block, step: int) -> tuple[csr_matrix, Floats, Ints]:
+    chosen = np.arange(-block.start % step, block.X.shape[0], step)
+    X = block.X if step == 1 else block.X[chosen]
+    return X, block.weights[chosen], chosen + block.start

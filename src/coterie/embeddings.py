@@ -1,0 +1,75 @@
+"""Vectors of texts from elsewhere: an array, a function, a model with `encode`, or the static one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.errors import InputError
+
+Vectors = npt.NDArray[np.float32]
+
+STATIC = "static"
+
+
+def is_source(source: Any) -> bool:
+    """Whether vectors of new texts can be had from this: not from an array, which has those it has."""
+    return callable(source) or hasattr(source, "encode") or _is_static(source)
+
+
+def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
+    """One vector for each text.
+
+    Parameters
+    ----------
+    source
+        A function from a list of texts to an array, an object with such an `encode`
+        (sentence-transformers, model2vec), or "static" for the model inside the extra ``coterie[words]``.
+    texts
+        The texts; an empty one is given to the model as a blank.
+    """
+    if not is_source(source):
+        raise InputError(
+            "embeddings must be an array, a function of texts, an object with encode(texts), "
+            f"or {STATIC!r}; got {source!r}"
+        )
+    given = [text if text.strip() else " " for text in texts]
+    if _is_static(source):
+        return checked(_static_model().embed(given, norm=False), len(given))
+    encode = source.encode if hasattr(source, "encode") else source
+    return checked(encode(given), len(given))
+
+
+def checked(vectors: Any, n_rows: int) -> Vectors:
+    """A two-dimensional array of finite numbers with a row for each text."""
+    try:
+        array = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"embeddings must be numbers, one row for each text: {error}") from error
+    if array.ndim != 2 or array.shape[0] != n_rows or array.shape[1] < 1:
+        raise InputError(
+            f"embeddings must have one row for each of {n_rows} texts, got an array of shape {array.shape}"
+        )
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(bad):
+        raise InputError(f"embeddings must be finite, got NaN or infinity in row {bad[0]}")
+    return array
+
+
+def _is_static(source: Any) -> bool:
+    return isinstance(source, str) and source == STATIC
+
+
+@cache
+def _static_model() -> Any:
+    """The model that lies inside the wordllama package; nothing is fetched."""
+    try:
+        import wordllama
+    except ImportError as error:
+        raise InputError('embeddings="static" needs the extra: pip install "coterie[words]"') from error
+    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
