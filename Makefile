@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint types benchmarks clean
+.PHONY: setup demo test lint types benchmarks quality clean
 
 setup: .venv/ready
 
@@ -27,6 +27,10 @@ types: setup
 
 benchmarks: setup
 	$(BIN)/python benchmarks/run.py
+
+quality: setup
+	$(BIN)/python benchmarks/quality.py run
+	$(BIN)/python benchmarks/quality.py page
 
 clean:
 	rm -rf .venv build dist

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie import __version__
+from coterie.cli.compare import compare
 from coterie.cli.demo import demo
 from coterie.errors import InputError
 
@@ -29,3 +30,4 @@ def main() -> None:
 
 
 main.add_command(demo)
+main.add_command(compare)

@@ -17,6 +17,9 @@ _MOST_SWEEPS = 20
 #: It has settled when a sweep moves less than this share of the texts.
 _SETTLED = 1e-3
 
+#: How even the clusters must stay, as a share of how even they came.
+_STILL_EVEN = 0.5
+
 #: Of each cluster: counts of terms (terms × clusters), sum of directions (dimensions × clusters), size.
 Sums = tuple[Floats, Floats, Floats]
 
@@ -31,12 +34,19 @@ def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int) -> Ints:
     3. ``γ = √(1 − K_eff/K)``, with K_eff the number of equal clusters as uneven as these: sizes say nothing
        while they are equal and count in full where they are uneven;
     4. half of a text is left out of its own cluster, so that rare words do not hold it where it is.
+
+    It stops before a sweep that would leave the clusters less than half as even as they came: where texts
+    share few words, one cluster of everything else would grow without end.
     """
     best, share = labels.copy(), np.ones(len(labels), dtype=FLOAT)
     sums = texts.sum(lambda block: _hard_sums(block, labels[block.rows], n_topics))
+    least = _STILL_EVEN * _equal_clusters(sums[2])
     for _ in range(_MOST_SWEEPS):
+        before = best.copy()
         moved = _sweep(texts, _Mixture(sums), best, share)
         sums = moved.sums
+        if _equal_clusters(sums[2]) < least:
+            return before
         if moved.changed < _SETTLED * moved.total:
             break
     return best
@@ -77,8 +87,7 @@ class _Mixture:
         length = np.sqrt(np.einsum("ij,ij->j", directions, directions))
         centers = np.divide(directions, length, where=length > 0, out=np.zeros_like(directions))
         self.centers = FLOAT(CONCENTRATION) * centers
-        shares = sizes / max(float(sizes.sum()), 1e-30)
-        unevenness = 1.0 - 1.0 / (n_topics * max(float(shares @ shares), 1e-30))
+        unevenness = 1.0 - _equal_clusters(sizes) / n_topics
         self.log_sizes = FLOAT(np.sqrt(max(unevenness, 0.0))) * np.log(sizes + FLOAT(1))
 
     def shares(self, block: Texts, best: Ints, share: Floats) -> Floats:
@@ -107,6 +116,12 @@ class _Mixture:
         shorter = np.log((np.maximum(total - out * length, 0.0) + prior) / (total + prior))
         change: Floats = np.bincount(row, counts.data * fewer, len(cluster)) - length * shorter
         return change
+
+
+def _equal_clusters(sizes: Floats) -> float:
+    """The number of equal clusters that are as uneven as these, ``1 / Σ p²``."""
+    shares = sizes / max(float(sizes.sum()), 1e-30)
+    return 1.0 / max(float(shares @ shares), 1e-30)
 
 
 def _hard_sums(block: Texts, labels: Ints, n_topics: int) -> Sums:

@@ -1,0 +1,170 @@
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from coterie import methods
+from coterie.cli import main
+from coterie.comparison import DEFAULT_METHODS
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(main, ["compare", *map(str, arguments)], input=stdin)
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    rows = ["late parcel,delivery", "my parcel is late,delivery", "refund my money,payment", ",payment"] * 5
+    file = tmp_path / "tickets.csv"
+    file.write_text("subject,kind\n" + "\n".join(rows) + "\n")
+    return file
+
+
+def test_the_examples_of_the_help_page_run_on_the_sample(tmp_path):
+    page = run("--help").output
+    shown, where = (
+        re.search(pattern, page, re.MULTILINE)[1]
+        for pattern in (r"^ +(coterie compare sample\.csv .*)$", r"^ +(python -c .*)$")
+    )
+    place = subprocess.run(
+        [sys.executable, *shlex.split(where)[1:]], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    shutil.copy(place, tmp_path / "sample.csv")
+    command = [Path(sys.executable).parent / "coterie", *shlex.split(shown)[1:]]
+    out = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert out.stderr == ""  # no progress where nobody looks
+    for word in ("nmf-idf", "term-nmf", "NMI", "ARI", "accuracy", "purity", "seconds", "1,517 texts"):
+        assert word in out.stdout
+    assert out.stdout.count("█") > 10
+
+
+def test_the_best_of_each_column_has_a_star(tickets):
+    out = run(
+        tickets, "--text", "subject", "--label", "kind", "--method", "spherical-kmeans,nmf", "--seeds", 2
+    )
+    assert out.exit_code == 0, out.output
+    assert "20 texts, 5 without a known term, 20 with one of 2 labels" in out.output
+    stars = [line.count(" *") for line in out.output.splitlines() if line.startswith("│")]
+    assert sum(stars) >= 5
+    assert "* the best of its column" in out.output
+
+
+def test_json_has_a_row_for_each_method_and_number_of_topics(tickets):
+    out = run(
+        tickets, "--text", "subject", "--topics", "2,3", "--method", "nmf", "--method", "nystrom", "--json"
+    )
+    found = json.loads(out.stdout)
+    assert [(row["method"], row["n_topics"]) for row in found["rows"]] == [
+        ("nmf", 2), ("nmf", 3), ("nystrom", 2), ("nystrom", 3),
+    ]  # fmt: skip
+    assert (found["n_texts"], found["n_empty"], found["n_labelled"]) == (20, 5, 0)
+    for row in found["rows"]:
+        assert row["nmi"] is None
+        assert -1.001 <= row["coherence"] <= 1.001
+        assert 0 <= row["diversity"] <= 1
+        assert -1 <= row["stability"] <= 1
+        assert row["seconds"] >= 0
+
+
+def test_without_a_method_those_of_the_base_install_are_compared(tickets):
+    out = run(tickets, "--text", "subject", "--label", "kind", "--seeds", 1, "--json")
+    assert [row["method"] for row in json.loads(out.stdout)["rows"]] == list(DEFAULT_METHODS)
+
+
+def test_standard_input_is_read_like_a_file(tickets):
+    arguments = ("--text", "subject", "--label", "kind", "--method", "nmf", "--json")
+    from_file, from_stream = (
+        json.loads(out.stdout)
+        for out in (run(tickets, *arguments), run("-", *arguments, stdin=tickets.read_text()))
+    )
+    for found in (from_file, from_stream):
+        found["rows"][0].pop("seconds")
+    assert from_file == from_stream
+
+
+def test_one_seed_shows_a_dash_for_stability_also_where_only_ascii_can_be_shown(tickets):
+    arguments = ["--text", "subject", "--topics", "2", "--method", "nmf", "--seeds", "1"]
+    out = CliRunner(charset="ascii").invoke(main, ["compare", str(tickets), *arguments])
+    assert out.exit_code == 0
+    row = next(line for line in out.output.splitlines() if "| nmf" in line)
+    assert row.split("|")[-3].strip() == "-"
+    assert "##########" in out.output
+
+
+def test_a_method_that_warns_is_reported_under_the_table(tickets, monkeypatch):
+    import warnings
+
+    def make(n_topics, seed):
+        warns = methods.make("nmf", n_topics, seed)
+        fit_predict = warns.fit_predict
+
+        class Warns(type(warns)):
+            def fit_predict(self, X, y=None, sample_weight=None):
+                warnings.warn("[bold]2 topics stayed empty", UserWarning, stacklevel=1)
+                return fit_predict(X)
+
+        warns.__class__ = Warns
+        return warns
+
+    monkeypatch.setitem(methods.METHODS, "warns", methods.Method("warns", "-", make))
+    out = run(tickets, "--text", "subject", "--label", "kind", "--method", "warns")
+    assert "warns, 2 topics: [bold]2 topics stayed empty" in out.output
+
+
+def test_all_methods_are_listed():
+    out = run("--list-methods")
+    assert out.exit_code == 0
+    assert [line.split()[0] for line in out.output.splitlines()] == methods.names()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--text", "title", "--topics", 2], "title"),
+        (
+            ["--text", "subject", "--label", "class"],
+            "no column 'class' for the labels; its columns are subject, kind",
+        ),
+        (["--text", "subject"], "number of topics must be given (--topics)"),
+        (["--text", "subject", "--topics", 2, "--method", "nfm"], "no method 'nfm'; there are coterie, nmf,"),
+        (["--text", "subject", "--topics", 21], "between 1 and the number of texts, 20; got 21"),
+        (["--text", "subject", "--topics", "two"], "--topics must be whole numbers, got 'two'"),
+        (["--topics", 2], "column"),
+    ],
+)
+def test_a_mistake_is_one_sentence(tickets, arguments, sentence):
+    out = run(tickets, *arguments)
+    assert out.exit_code == 2
+    assert out.stdout == ""
+    assert out.stderr.startswith("coterie: ")
+    assert sentence in out.stderr
+    assert len(out.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", ["", "subject,kind\n"])
+def test_a_file_without_rows_is_one_sentence(tmp_path, content):
+    file = tmp_path / "empty.csv"
+    file.write_text(content)
+    out = run(file, "--text", "subject", "--topics", 2)
+    assert out.exit_code == 2
+    assert str(file) in out.stderr
+    assert len(out.stderr.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
+    out = run(tmp_path / "gone.csv", "--text", "subject", "--topics", 2)
+    assert out.exit_code == 2
+    assert len(out.stderr.splitlines()) == 1
+
+
+def test_markup_in_a_column_name_is_shown_as_it_is(tmp_path):
+    file = tmp_path / "odd.csv"
+    file.write_text("[red]subject,kind\nlate parcel,a\nlate parcel,b\n")
+    out = run(file, "--text", "[red]subject", "--label", "sort")
+    assert "[red]subject" in out.stderr
