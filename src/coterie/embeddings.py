@@ -19,7 +19,9 @@ STATIC = "static"
 
 def is_source(source: Any) -> bool:
     """Whether vectors of new texts can be had from this: not from an array, which has those it has."""
-    return callable(source) or hasattr(source, "encode") or _is_static(source)
+    if isinstance(source, str):  # which has an `encode` of its own
+        return _is_static(source)
+    return callable(source) or hasattr(source, "encode")
 
 
 def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
@@ -38,6 +40,9 @@ def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
             "embeddings must be an array, a function of texts, an object with encode(texts), "
             f"or {STATIC!r}; got {source!r}"
         )
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"texts must be strings, got {text!r} in row {row}")
     given = [text if text.strip() else " " for text in texts]
     if _is_static(source):
         return checked(_static_model().embed(given, norm=False), len(given))
@@ -48,7 +53,8 @@ def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
 def checked(vectors: Any, n_rows: int) -> Vectors:
     """A two-dimensional array of finite numbers with a row for each text."""
     try:
-        array = np.asarray(vectors, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told as such
+            array = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"embeddings must be numbers, one row for each text: {error}") from error
     if array.ndim != 2 or array.shape[0] != n_rows or array.shape[1] < 1:

@@ -70,16 +70,14 @@ def _topics(corpus: Corpus) -> tuple[pl.DataFrame, pl.DataFrame]:
     """A topic for every text, and what the topics are made of."""
     import numpy as np
     import polars as pl
-    from scipy.sparse import diags
 
-    from coterie import SphericalKMeans, weights
+    from coterie import Coterie
 
-    X = corpus.matrix() @ diags(weights.idf(corpus.engine))
-    model = SphericalKMeans(_TOPICS, random_state=0).fit(X, sample_weight=corpus.weights())
+    model = Coterie(_TOPICS).fit(corpus.matrix(), sample_weight=corpus.weights())
     labels = model.labels_[corpus.rows]
     sizes = np.bincount(labels, minlength=_TOPICS)
     names = np.array(corpus.vocabulary.display, dtype=object)
-    terms = [", ".join(names[np.argsort(-center, kind="stable")[:8]]) for center in model.components_]
+    terms = [", ".join(names[best]) for best in model.topic_terms_[:, :8]]
     topics = pl.DataFrame({"topic": range(_TOPICS), "texts": sizes, "terms": terms})
     assignments = pl.DataFrame({"row": range(1, corpus.n_texts + 1), "topic": labels})
     return assignments, topics.sort("texts", "topic", descending=[True, False])

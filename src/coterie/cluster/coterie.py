@@ -143,6 +143,7 @@ class Coterie(TopicEstimator):
             return super().fit(X, sample_weight=sample_weight)
         finally:
             del self._vectors
+            self.__dict__.pop("_everyone", None)
 
     def predict(
         self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
@@ -252,7 +253,8 @@ class Coterie(TopicEstimator):
         n_topics = len(centers)
         labels = texts.gather(lambda block: _nearest(block, centers))
         self.refined_ = False
-        if self.refine is False:
+        # texts without a term that counts have nothing to refine by
+        if self.refine is False or not texts.sum(lambda block: float(block.weights.sum())):
             sizes = texts.sum(lambda block: np.bincount(labels[block.rows], block.weights, n_topics))
             terms = np.zeros((texts.n_terms, n_topics))
             return Coefficients(terms, centers.T.copy(), sizes / max(sizes.sum(), 1e-300)), CONCENTRATION
@@ -313,7 +315,10 @@ class Coterie(TopicEstimator):
         engine = self._blocks(X)
         if self.view_ is None:
             return engine
-        return _with_vectors(engine, self._given(engine, texts, embeddings, fitting=False))
+        vectors, width = self._given(engine, texts, embeddings, fitting=False), len(self.view_.mean)
+        if vectors.shape[1] != width:
+            raise InputError(f"embeddings must be {width} numbers wide as in fit, got {vectors.shape[1]}")
+        return _with_vectors(engine, vectors)
 
     def _given(self, X: Any, texts: Any, embeddings: Any, *, fitting: bool) -> Vectors:
         """The vectors of the rows of X, from wherever they come."""

@@ -82,6 +82,8 @@ def _half_directions(
 
 def _correlation(one: Floats, other: Floats) -> float:
     """How alike two sets of vectors see pairs of texts: the correlation of their cosines."""
+    if len(one) < 2:
+        return 0.0
     pairs = np.triu_indices(len(one), 1)
     a, b = (one @ one.T)[pairs], (other @ other.T)[pairs]
     a, b = a - a.mean(), b - b.mean()
