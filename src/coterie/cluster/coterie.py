@@ -18,6 +18,7 @@ from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
 from coterie.cluster.space import Space, learn_space
 from coterie.cluster.spherical import spherical_kmeans
 from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
+from coterie.cluster.wording import topic_words
 from coterie.embeddings import Vectors, checked, is_source, vectors_of
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
@@ -80,7 +81,8 @@ class Coterie(TopicEstimator):
     components_
         Topics × terms: how likely a word of a topic is each term.
     topic_terms_
-        Topics × columns of X, the most telling term of each topic first.
+        Topics × columns of X, up to 40: terms that tell the topic and keep each other's company, the best
+        first.
     labels_
         The topic of each row; absent if an engine was fitted.
     number_of_topics_
@@ -105,6 +107,7 @@ class Coterie(TopicEstimator):
     coefficients_: Array
     axis_coefficients_: Array
     term_shares_: Array
+    topic_terms_: Ints
     sizes_: Array
     sharpness_: float
     refined_: bool
@@ -197,13 +200,6 @@ class Coterie(TopicEstimator):
         """How much `embeddings` say beside co-occurrence."""
         return 0.0 if self.view_ is None else self.view_.share
 
-    @property
-    def topic_terms_(self) -> Ints:
-        """Topics × columns of X, by ``p(w|k) log(p(w|k) / p(w))``: frequent in the topic, rare elsewhere."""
-        shares, everywhere = self.components_, np.maximum(self.term_shares_, 1e-300)
-        telling = shares * np.log(np.maximum(shares, 1e-300) / everywhere)
-        return np.argsort(-telling, axis=1, kind="stable")
-
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         dimensions = check_count("dimensions", self.dimensions, self)
         restarts = check_count("restarts", self.restarts, self)
@@ -222,6 +218,7 @@ class Coterie(TopicEstimator):
         terms = documents.sum(lambda block: _topic_terms(block, self._block_topics(block), n_topics))
         self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
         self.components_ = terms / np.maximum(terms.sum(axis=1, keepdims=True), 1e-300)
+        self.topic_terms_ = topic_words(documents, self.components_, self.term_shares_)
 
     def _sample(self, documents: Engine, space: Space, dimensions: int) -> Sample:
         """The texts to learn from, by their directions and, where there are any, vectors from elsewhere."""
@@ -302,6 +299,7 @@ class Coterie(TopicEstimator):
     def _after_fit(self, X: Any, documents: Documents) -> None:
         if self._vectors is not None:
             self._vectors = self.__dict__.pop("_everyone")
+        self.topic_terms_ = documents.columns[self.topic_terms_]
         super()._after_fit(X, documents)
 
     def _blocks(self, X: Any) -> Engine:

@@ -1,0 +1,71 @@
+"""The words that tell a topic: frequent in it, rare elsewhere, and in each other's company."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.engines import Engine
+from coterie.semantics import cooccurrence
+from coterie.weights import document_frequency
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Most terms that are named for a topic.
+CANDIDATES = 40
+
+
+def telling(shares: Array, everywhere: Array) -> Array:
+    """``p(w|k) log(p(w|k) / p(w))``: what a term adds to telling the topic from the rest, topics × terms."""
+    found: Array = shares * np.log(np.maximum(shares, 1e-300) / np.maximum(everywhere, 1e-300))
+    return found
+
+
+def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
+    """Terms of each topic, the best first: topics × at most `CANDIDATES` columns of the documents.
+
+    Of the most telling terms the first stands first; each next one is the most telling among those that
+    stand in texts with the ones before. A frequent word that keeps no company with the others would only
+    puzzle the reader.
+    """
+    scores = telling(shares, everywhere)
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :CANDIDATES]
+    used = np.unique(best)
+    inside = documents.mapped(lambda block: replace(block, X=block.X[:, used]))
+    together, alone = cooccurrence(inside), document_frequency(inside)
+    n_texts = documents.sum(lambda block: float(block.weights.sum()))
+    place = np.searchsorted(used, best)
+    return np.stack(
+        [
+            row[_in_company(_npmi(together[at][:, at].toarray(), alone[at], n_texts), some)]
+            for row, at, some in zip(best, place, np.take_along_axis(scores, best, axis=1), strict=True)
+        ]
+    )
+
+
+def _npmi(together: Array, alone: Array, n_texts: float) -> Array:
+    """Normalised pointwise mutual information of terms, −1 for terms that never meet."""
+    joint = together / n_texts
+    apart = np.outer(alone, alone) / n_texts**2
+    met = (joint > 0) & (joint < 1)
+    ratio = np.log(np.divide(joint, apart, where=met, out=np.ones_like(joint)))
+    return np.divide(
+        ratio, -np.log(joint, where=met, out=np.full_like(joint, -1.0)), where=met, out=-np.ones_like(joint)
+    )
+
+
+def _in_company(company: Array, scores: Array) -> Ints:
+    """An order of candidates: by score and by the company they keep with those before, in equal parts."""
+    scores = scores / max(scores.max(initial=0.0), 1e-300)
+    order = [0] if len(scores) else []
+    left = list(range(1, len(scores)))
+    met = company[0].copy() if order else np.zeros(0)
+    while left:
+        gain = scores[left] + met[left] / len(order)
+        chosen = left.pop(int(np.argmax(gain)))
+        order.append(chosen)
+        met += company[chosen]
+    return np.array(order, dtype=np.int64)
