@@ -21,7 +21,7 @@ _MOST_ROUNDS = 10
 #: It has settled when a round moves less than this share of the texts.
 _SETTLED = 1e-3
 #: Factors tried in turning scores into shares.
-_SHARPNESS = np.geomspace(1.0, 256.0, 17)
+_SHARPNESS = np.geomspace(1.0, 64.0, 19)
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,15 @@ class LeaveOneOut:
         return 1.0 - left / max(variance, 1e-300)
 
     def sharpness(self, labels: Ints, fitted: Coefficients) -> float:
-        """The factor on scores whose softmax best tells the cluster of a text left out."""
-        losses = self.texts.sum(partial(self._losses, labels=labels, fitted=fitted))
+        """The factor on scores whose softmax best tells the cluster whose centre is nearest to a text.
+
+        Clusters that have settled are those the classifier itself would give, so it cannot be asked how
+        sure it is. The nearest centre is a second opinion: where both agree, shares are sharp.
+        """
+        axes = self.texts.sum(lambda block: _class_sums(block, labels[block.rows], self.n_topics)[1])
+        length = np.sqrt(np.einsum("ij,ij->j", axes, axes))
+        centers = np.divide(axes, length, where=length > 0, out=np.zeros_like(axes))
+        losses = self.texts.sum(partial(_losses, fitted=fitted, centers=centers))
         return float(_SHARPNESS[np.argmin(losses)])
 
     def _left_out(self, block: Texts, labels: Ints, fitted: Coefficients) -> Floats:
@@ -116,18 +123,6 @@ class LeaveOneOut:
         variance = np.einsum("ij,ij->i", target, target)
         target -= scores
         return float(block.weights @ variance), float(block.weights @ np.einsum("ij,ij->i", target, target))
-
-    def _losses(self, block: Texts, labels: Ints, fitted: Coefficients) -> Floats:
-        scores, here = self._left_out(block, labels, fitted), labels[block.rows]
-        scores[:, fitted.base == 0] = -np.inf
-        scores -= scores.max(axis=1, keepdims=True)
-        own = scores[np.arange(len(here)), here]
-        return np.array(
-            [
-                block.weights @ (np.log(np.exp(sharpness * scores).sum(axis=1)) - sharpness * own)
-                for sharpness in _SHARPNESS
-            ]
-        )
 
     def _solve(self, right: tuple[Floats, Floats], start: Coefficients | None) -> tuple[Floats, Floats]:
         """Conjugate gradients on all clusters at once, each with its own step lengths."""
@@ -195,6 +190,21 @@ def _class_sums(block: Texts, labels: Ints, n_topics: int) -> tuple[Floats, Floa
     directions: Floats = np.ascontiguousarray((member.T @ block.directions).T)
     sizes = np.bincount(labels, block.weights, n_topics).astype(np.float64)
     return words, directions, sizes
+
+
+def _losses(block: Texts, fitted: Coefficients, centers: Floats) -> Floats:
+    """How badly shares of each sharpness tell the nearest centre: cross entropies, summed over texts."""
+    empty = fitted.base == 0
+    scores, cosines = fitted.scores(block.words, block.directions), block.directions @ centers
+    scores[:, empty] = cosines[:, empty] = -np.inf
+    scores -= scores.max(axis=1, keepdims=True)
+    other = scores[np.arange(len(scores)), cosines.argmax(axis=1)]
+    return np.array(
+        [
+            block.weights @ (np.log(np.exp(sharpness * scores).sum(axis=1)) - sharpness * other)
+            for sharpness in _SHARPNESS
+        ]
+    )
 
 
 def _gram_product(block: Texts, terms: Floats, axes: Floats) -> tuple[Floats, Floats]:
