@@ -334,7 +334,7 @@ def test_bad_parameters_are_named_by_fit(bad, message):
 def test_negative_counts_and_wrong_columns_are_refused():
     X, _ = planted(60, 3)
     model = small().fit(X)
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
         small().fit(-X)
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, 1:])

@@ -6,6 +6,7 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.base import clone
 
 from coterie.cluster import Coterie, fusion
+from coterie.cluster import coterie as coterie_module
 from coterie.cluster import texts as texts_module
 from coterie.cluster.fusion import View, learn_view
 from coterie.cluster.space import learn_space
@@ -88,7 +89,7 @@ def test_vectors_are_turned_as_told():
     np.testing.assert_allclose(view.axes.T @ view.axes, np.eye(6), atol=1e-6)
     turned = view.turned(vectors)
     np.testing.assert_allclose(turned @ turned.T, unit(centred) @ unit(centred).T, atol=1e-5)
-    spread = ((weights[:, None] * (centred @ view.axes) ** 2)).sum(axis=0)
+    spread = (weights[:, None] * (centred @ view.axes) ** 2).sum(axis=0)
     assert (np.diff(spread) <= 1e-6).all()  # the widest first
 
 
@@ -244,13 +245,19 @@ def test_row_blocks_in_memory_and_on_disk(collection, tmp_path):
     assert nmi(truth, found) > 0.85
 
 
-def test_a_sample_has_the_vectors_of_its_rows(collection, monkeypatch):
+def test_a_sample_has_the_vectors_of_its_rows(monkeypatch):
     X, truth = planted(900, 4, words=3)
+    vectors = vectors_for(truth)
     monkeypatch.setattr(texts_module, "MOST_TEXTS", 150)
     monkeypatch.setattr(texts_module, "_BLOCK_ROWS", 64)
-    model = Coterie(4, restarts=2, embeddings=vectors_for(truth)).fit(X)
+    seen, take = [], texts_module.take_sample
+    monkeypatch.setattr(coterie_module, "take_sample", lambda *given: seen.append(take(*given)) or seen[-1])
+    model = Coterie(4, restarts=2, embeddings=vectors).fit(as_engine(X))
     assert model.share_ > 0.2  # vectors of other rows would agree with nothing
-    assert nmi(truth, model.labels_) > 0.95
+    assert nmi(truth, model.predict(X, embeddings=vectors)) > 0.95
+    rows = np.arange(0, 900, 6)
+    learned_from = seen[-1].gather(lambda block: block.directions)
+    np.testing.assert_allclose(learned_from, model.embed(X[rows], embeddings=vectors[rows]), atol=1e-5)
 
 
 def test_the_number_of_topics_is_read_from_fused_directions():

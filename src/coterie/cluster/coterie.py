@@ -31,6 +31,8 @@ _TOLERANCE = 1e-6
 #: Below this number of texts there are more starts, up to so many times as many: they cost little there, and
 #: the best of few starts is a matter of luck.
 _MANY_TEXTS, _MORE_STARTS = 20_000, 5
+#: Refined topics are given up if texts left out tell them less well by this share of their variance.
+_CLEARLY = 0.05
 #: How often the two refinements follow each other.
 _CYCLES = 2
 
@@ -67,8 +69,8 @@ class Coterie(TopicEstimator):
         Starts of k-means; the one with the best objective goes on. Up to five times as many are made where
         texts are few.
     refine
-        "auto" refines and keeps what the words of texts left out tell better, before or after; True always
-        keeps the refined topics, False stops at k-means.
+        "auto" refines, and gives it up if the words of texts left out then tell their topics clearly less
+        well than before; True always keeps the refined topics, False stops at k-means.
     embeddings
         Vectors of the texts from elsewhere, never needed: an array with a row for each row of X, a function
         of texts, an object with `encode`, or "static" for the small model of the extra ``coterie[words]``.
@@ -263,7 +265,7 @@ class Coterie(TopicEstimator):
         self.refined_ = True
         if self.refine == "auto":
             before = others.fit(labels)
-            if others.explained(labels, before) > others.explained(refined, fitted):
+            if others.explained(labels, before) > others.explained(refined, fitted) + _CLEARLY:
                 refined, fitted, self.refined_ = labels, before, False
         return fitted, others.sharpness(refined, fitted)
 

@@ -11,6 +11,9 @@ from scipy.sparse import csr_matrix
 
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts
 
+#: Something for each term and something for each axis of directions.
+_Pair = tuple[Floats, Floats]
+
 #: Penalty on coefficients, in texts: a term must occur in about as many before it is believed.
 _PENALTY = 3.0
 #: How much directions count beside words.
@@ -28,12 +31,14 @@ _SHARPNESS = np.geomspace(1.0, 64.0, 19)
 class Coefficients:
     """Scores of a text are ``words @ terms + directions @ axes``, one column for each cluster.
 
-    `base` is the share of the texts in each cluster, 0 for one that is empty.
+    `base` is the share of the texts in each cluster, 0 for one that is empty. `image` is what the matrix of
+    the fit makes of terms and axes: a fit that starts from here needs no pass to know it.
     """
 
     terms: Floats
     axes: Floats
     base: Floats
+    image: _Pair | None = None
 
     def scores(self, words: csr_matrix, directions: Floats) -> Floats:
         """Texts × clusters."""
@@ -80,7 +85,8 @@ class LeaveOneOut:
         )
         base = (sizes / self.total).astype(FLOAT)
         right = terms - np.outer(self._sum_terms, base), axes - np.outer(self._sum_axes, base)
-        return Coefficients(*self._solve(right, start), base)
+        (terms, axes), image = self._solve(right, start)
+        return Coefficients(terms, axes, base, image)
 
     def explained(self, labels: Ints, fitted: Coefficients) -> float:
         """The share of the memberships' variance that fits without the text explain."""
@@ -124,14 +130,14 @@ class LeaveOneOut:
         target -= scores
         return float(block.weights @ variance), float(block.weights @ np.einsum("ij,ij->i", target, target))
 
-    def _solve(self, right: tuple[Floats, Floats], start: Coefficients | None) -> tuple[Floats, Floats]:
-        """Conjugate gradients on all clusters at once, each with its own step lengths."""
-        if start is None:
+    def _solve(self, right: _Pair, start: Coefficients | None) -> tuple[_Pair, _Pair]:
+        """Conjugate gradients on all clusters at once, each with its own step lengths; also their image."""
+        if start is None or start.image is None:
             found = np.zeros_like(right[0]), np.zeros_like(right[1])
             left = right
         else:
-            found = start.terms.copy(), start.axes.copy()
-            left = _minus(right, self._product(found))
+            found = start.terms, start.axes
+            left = _minus(right, start.image)
         step = ready = self._preconditioned(left)
         size = _dot(left, ready)
         for _ in range(_FIRST_STEPS if start is None else _NEXT_STEPS):
@@ -143,15 +149,15 @@ class LeaveOneOut:
             before, size = size, _dot(left, ready)
             turn = _ratio(size, before)
             step = ready[0] + turn * step[0], ready[1] + turn * step[1]
-        return found
+        return found, _minus(right, left)
 
-    def _product(self, at: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    def _product(self, at: _Pair) -> _Pair:
         """``(FᵀF + αI)B`` in one pass, for B = (terms, axes) with axes in units of directions."""
         terms, axes = self.texts.sum(partial(_gram_product, terms=at[0], axes=at[1]))
         # a direction counts by _DIRECTIONS: its penalty in units of directions is larger by the square
         return terms + _PENALTY * at[0], axes + _PENALTY / _DIRECTIONS**2 * at[1]
 
-    def _preconditioned(self, at: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    def _preconditioned(self, at: _Pair) -> _Pair:
         return self._terms_scale[:, None] * at[0], self._axes_solve @ at[1]
 
     def _leverage(self, block: Texts) -> Floats:
@@ -207,18 +213,18 @@ def _losses(block: Texts, fitted: Coefficients, centers: Floats) -> Floats:
     )
 
 
-def _gram_product(block: Texts, terms: Floats, axes: Floats) -> tuple[Floats, Floats]:
+def _gram_product(block: Texts, terms: Floats, axes: Floats) -> _Pair:
     image = block.words @ terms
     image += block.directions @ axes
     image *= block.weights[:, None]
     return block.words.T @ image, block.directions.T @ image
 
 
-def _minus(a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _minus(a: _Pair, b: _Pair) -> _Pair:
     return a[0] - b[0], a[1] - b[1]
 
 
-def _dot(a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> Floats:
+def _dot(a: _Pair, b: _Pair) -> Floats:
     """Inner products of the columns of two pairs of matrices."""
     found: Floats = np.einsum("ij,ij->j", a[0], b[0]) + np.einsum("ij,ij->j", a[1], b[1])
     return found

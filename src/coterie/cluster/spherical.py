@@ -25,6 +25,8 @@ Rows = Any  # a csr_matrix or a dense array: SciPy comes without types
 _SAME, _SAME_SINGLE = 1e-12, 1e-6
 #: Objectives that differ by less are equal.
 _EQUAL = 1e-9
+#: Starts sweep on to a finer tolerance only if they are among the best few at this one.
+_ROUGHLY, _FINALISTS = 1e-4, 3
 #: A block with more than this share of its entries stored is worked on as a dense array.
 _DENSE = 0.25
 #: Rows of a dense block. Fixed, so that sums have one order on any number of threads.
@@ -73,8 +75,8 @@ def spherical_kmeans(
        times its cosine distance from the centres chosen so far; of a few rows drawn, the best stays.
     2. Sweep: each row goes to its nearest centre, each centre becomes the direction of the sum of its unit
        rows. A centre that lost all its rows starts again from the row farthest from any centre.
-    3. Stop when a sweep adds less than `tol` of the objective. The best of `n_init` starts wins, the first
-       of equals.
+    3. Stop when a sweep adds less than `tol` of the objective; a tolerance below 1e-4 is left to the three
+       starts that are best at that. The best of `n_init` starts wins, the first of equals.
 
     A sweep is one pass over the documents, and restarts share it; the start takes three passes a centre.
     Rows need not have unit length, and a row of zeros counts for nothing. With fewer directions than
@@ -102,7 +104,11 @@ def spherical_kmeans(
             states = [np.random.RandomState(seed) for seed in seeds[first : first + together]]
             runs = [_Run(state, np.zeros_like(best.centers)) for state in states]
             _seed(documents, runs, weights)
-            _settle(documents, runs, float(weights.sum()), max_iter, tol)
+            total = float(weights.sum())
+            _settle(documents, runs, total, max_iter, max(tol, _ROUGHLY))
+            if tol < _ROUGHLY:
+                runs = _finalists(runs)
+                _settle(documents, runs, total, max_iter, tol)
             best = reduce(_better, runs, best)
     return SphericalClusters(np.ascontiguousarray(best.centers.T), best.objective, len(best.objective))
 
@@ -110,6 +116,12 @@ def spherical_kmeans(
 def _better(best: _Run, run: _Run) -> _Run:
     """The run that reached more; the first of two that differ by rounding, on any cut into blocks."""
     return run if run.objective[-1] > best.objective[-1] + _EQUAL else best
+
+
+def _finalists(runs: list[_Run]) -> list[_Run]:
+    """The runs that reached most, in the order they started; the first of those that differ by rounding."""
+    ranked = sorted(range(len(runs)), key=lambda r: (-round(runs[r].objective[-1] / _EQUAL), r))
+    return [runs[r] for r in sorted(ranked[:_FINALISTS])]
 
 
 def _dense_in_blocks(documents: Engine) -> Engine:
@@ -194,6 +206,8 @@ def _left(block: Block, left: Array, candidates: Array) -> Iterator[Array]:
 
 def _settle(documents: Engine, runs: list[_Run], total: float, max_iter: int, tol: float) -> None:
     """Sweep until each run has settled; one that has is left out of the next sweeps."""
+    for run in runs:
+        run.finished = False
     for _ in range(max_iter):
         active = [run for run in runs if not run.finished]
         if not active:
