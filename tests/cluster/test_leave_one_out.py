@@ -95,6 +95,28 @@ def test_few_steps_from_a_similar_fit_go_most_of_the_way(monkeypatch):
     assert others.explained(truth, warm) == pytest.approx(others.explained(truth, exact), abs=0.01)
 
 
+def test_a_long_row_of_warm_fits_does_not_drift():
+    X, directions, weights, _ = noise()
+    others = LeaveOneOut(sample_of(X, directions, weights), 3)
+    rng, fitted = np.random.default_rng(0), None
+    for _ in range(15):
+        fitted = others.fit(rng.integers(3, size=len(X)), fitted)
+    image = (weights[:, None] * fitted.scores(unit(X), directions)).astype(float)
+    scale = np.abs(fitted.image[0]).max()
+    np.testing.assert_allclose(fitted.image[0], unit(X).T @ image + ALPHA * fitted.terms, atol=1e-4 * scale)
+    np.testing.assert_allclose(
+        fitted.image[1], directions.T @ image + ALPHA / BESIDE**2 * fitted.axes, atol=1e-4 * scale
+    )
+
+
+def test_coefficients_without_their_image_are_no_start():
+    X, directions, weights, labels = noise()
+    others = LeaveOneOut(sample_of(X, directions, weights), 3)
+    cold = others.fit(labels)
+    bare = others.fit(labels, Coefficients(cold.terms + 1, cold.axes, cold.base))
+    np.testing.assert_array_equal(bare.terms, cold.terms)
+
+
 def test_scores_are_sums_over_words_and_axes():
     X, directions, _, _ = noise()
     rng = np.random.default_rng(1)

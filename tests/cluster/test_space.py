@@ -27,7 +27,9 @@ def literal_company(X, weights=None):
 def literal_directions(X, dimensions, weights=None):
     """Rows of WPV with V from an exact decomposition of WP with rows of exactly unit length."""
     weights = np.ones(X.shape[0]) if weights is None else weights
-    enriched = (np.asarray(X) * term_weights.idf(csr_matrix(X), weights)) @ literal_company(csr_matrix(X), weights)
+    enriched = (np.asarray(X) * term_weights.idf(csr_matrix(X), weights)) @ literal_company(
+        csr_matrix(X), weights
+    )
     _, values, V = np.linalg.svd(np.sqrt(weights)[:, None] * unit(enriched), full_matrices=False)
     V = V[:dimensions]
     V[values[:dimensions] <= 1e-6 * values[0]] = 0
@@ -53,7 +55,9 @@ def blocks_of(X, row_weights, size):
 def test_directions_are_those_of_an_exact_decomposition(dimensions, weighted):
     X, _ = planted(200, 5, own=8, common=10)
     weights = np.arange(200) % 4 + 1.0 if weighted else np.ones(200)
-    found, expected = (make(X.toarray(), dimensions, weights) for make in (found_directions, literal_directions))
+    found, expected = (
+        make(X.toarray(), dimensions, weights) for make in (found_directions, literal_directions)
+    )
     # lengths are estimated, so the decomposition is that of rows a few per cent too long or too short
     difference = np.abs(cosines(found) - cosines(expected))
     assert difference.mean() < 0.02
@@ -83,7 +87,10 @@ def test_weights_are_repeated_rows(data, dimensions):
 def test_weights_are_repeated_rows_in_every_direction():
     X, _ = planted(150, 4)
     times = np.arange(150) % 3 + 1
-    spaces = learn_space(as_engine(X, times), 4), learn_space(as_engine(np.repeat(X.toarray(), times, axis=0)), 4)
+    spaces = (
+        learn_space(as_engine(X, times), 4),
+        learn_space(as_engine(np.repeat(X.toarray(), times, axis=0)), 4),
+    )
     one, two = (cosines(space.directions(X)) for space in spaces)
     np.testing.assert_allclose(one, two, atol=2e-3)
     unweighted = cosines(learn_space(as_engine(X), 4).directions(X))
@@ -106,9 +113,7 @@ def test_a_space_from_disk_is_that_from_memory(tmp_path):
     whole = learn_space(as_engine(X, row_weights), 6)
     np.testing.assert_allclose(disk.weights, whole.weights, rtol=1e-12)
     for other in (memory, whole):
-        np.testing.assert_allclose(
-            cosines(disk.directions(X)), cosines(other.directions(X)), atol=2e-3
-        )
+        np.testing.assert_allclose(cosines(disk.directions(X)), cosines(other.directions(X)), atol=2e-3)
 
 
 def test_threads_change_nothing():
@@ -144,7 +149,9 @@ def test_a_word_alone_lies_near_the_company_it_keeps():
 
 @pytest.mark.parametrize("dimensions", [1, 3, 50])
 @pytest.mark.parametrize(
-    "X", [[[1.0], [2.0], [0.0]], [[1.0, 0], [0, 1]], [[1.0, 2, 3]], [[0.0, 0], [0, 0]], [[1.0, 1]] * 3], ids=str
+    "X",
+    [[[1.0], [2.0], [0.0]], [[1.0, 0], [0, 1]], [[1.0, 2, 3]], [[0.0, 0], [0, 0]], [[1.0, 1]] * 3],
+    ids=str,
 )
 def test_edges(X, dimensions):
     X = csr_matrix(np.array(X))

@@ -290,3 +290,28 @@ def test_titles(dataset):
     X = counts @ diags(weights.idf(counts))
     scores = [nmi(data.labels, SphericalKMeans(9, random_state=s).fit_predict(X)) for s in range(3)]
     assert np.mean(scores) == pytest.approx(0.40, abs=0.05)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_finer_tolerance_never_ends_lower(number):
+    X = seed(number).uniform(size=(400, 12)) ** 3
+    rough, fine = (
+        spherical_kmeans(as_engine(X), 6, seed(number), n_init=8, tol=tol).objective[-1]
+        for tol in (1e-4, 1e-8)
+    )
+    assert fine >= rough - 1e-9
+
+
+def test_rows_in_single_precision_give_the_same_clusters():
+    X, truth = planted()
+    rows = X.astype(np.float32)
+    single = MemoryEngine([Block(rows[:150], np.ones(150), 0), Block(rows[150:], np.ones(150), 150)])
+    centers = spherical_kmeans(single, 5, seed(), n_init=3).centers
+    assert same_clusters((unit(X) @ centers.T).argmax(axis=1), truth)
+
+
+def test_single_precision_does_not_tell_equal_directions_apart():
+    rows = np.repeat(np.random.RandomState(3).uniform(size=(2, 7)), 20, axis=0).astype(np.float32)
+    rows *= np.linspace(0.1, 3.0, 40, dtype=np.float32)[:, None]
+    centers = spherical_kmeans(MemoryEngine([Block(rows, np.ones(40), 0)]), 5, seed()).centers
+    assert centers.any(axis=1).sum() == 2

@@ -182,8 +182,7 @@ class Coterie(TopicEstimator):
     ) -> Array:
         """Fit, then `transform` the same documents."""
         self.fit(X, sample_weight=sample_weight, texts=texts)
-        fixed = None if self.embeddings is None or is_source(self.embeddings) else self.embeddings
-        return self.transform(X, texts=texts, embeddings=fixed)
+        return self.transform(X, texts=texts, embeddings=self._array())
 
     def fit_predict(
         self,
@@ -195,7 +194,9 @@ class Coterie(TopicEstimator):
     ) -> Ints:
         """Fit, and return the topic of each document."""
         self.fit(X, sample_weight=sample_weight, texts=texts)
-        return self.labels_ if not isinstance(X, Engine) else self.predict(X, texts=texts)
+        if not isinstance(X, Engine):
+            return self.labels_
+        return self.predict(X, texts=texts, embeddings=self._array())
 
     @property
     def share_(self) -> float:
@@ -231,8 +232,7 @@ class Coterie(TopicEstimator):
             return alone
         rows = alone.gather(lambda block: block.numbers)
         weights = alone.gather(lambda block: block.weights)
-        directions = alone.gather(lambda block: block.directions)
-        view = self.view_ = learn_view(alone.counts(), vectors[rows], weights, dimensions, directions)
+        view = self.view_ = learn_view(alone.counts(), vectors[rows], weights, dimensions)
         return take_sample(
             documents,
             space.words,
@@ -323,8 +323,8 @@ class Coterie(TopicEstimator):
     def _given(self, X: Any, texts: Any, embeddings: Any, *, fitting: bool) -> Vectors:
         """The vectors of the rows of X, from wherever they come."""
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if embeddings is None and fitting and not is_source(self.embeddings):
-            embeddings = self.embeddings
+        if embeddings is None and fitting:
+            embeddings = self._array()
         if embeddings is not None:
             if isinstance(embeddings, str):
                 vectors_of(embeddings, [])  # says what embeddings may be
@@ -335,6 +335,10 @@ class Coterie(TopicEstimator):
         if len(texts) != n_rows:
             raise InputError(f"texts must have one text for each of {n_rows} rows, got {len(texts)}")
         return vectors_of(self.embeddings, texts)
+
+    def _array(self) -> Any:
+        """`embeddings` if they are vectors of the texts to fit, and not a source of vectors."""
+        return None if is_source(self.embeddings) else self.embeddings
 
     def _space(self) -> Space:
         return Space(self.term_weights_, self.term_vectors_.T)
@@ -348,15 +352,16 @@ class Coterie(TopicEstimator):
         return self.view_.fused(directions, block.vectors)
 
     def _block_memberships(self, block: Block) -> Array:
-        """Shares of each topic; zeros for a text without a term that counts."""
+        """Shares of each topic; zeros for a text of which nothing is known, neither a term nor a vector."""
         check_block(block, self._non_negative)
-        words = self._space().words(block.X)
-        scores = words @ self.coefficients_.T + self._block_directions(block) @ self.axis_coefficients_.T
+        words, directions = self._space().words(block.X), self._block_directions(block)
+        scores = words @ self.coefficients_.T + directions @ self.axis_coefficients_.T
         scores[:, ~self._open()] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
         shares: Array = np.exp(self.sharpness_ * scores)
         shares /= shares.sum(axis=1, keepdims=True)
-        shares[np.bincount(words.nonzero()[0], minlength=words.shape[0]) == 0] = 0.0
+        without_words = np.bincount(words.nonzero()[0], minlength=words.shape[0]) == 0
+        shares[without_words & ~directions.any(axis=1)] = 0.0
         return shares
 
     def _memberships(self, X: csr_matrix) -> Array:

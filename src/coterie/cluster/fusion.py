@@ -43,9 +43,7 @@ class View:
         return unit_dense((unit_dense(vectors) - self.mean) @ self.axes)
 
 
-def learn_view(
-    counts: csr_matrix, vectors: Floats, weights: Floats, dimensions: int, directions: Floats
-) -> View:
+def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions: int) -> View:
     """Centre vectors, keep their widest axes, and read from the data how much to trust them.
 
     1. *Reliability* of directions: learn them from each half of the texts alone, and correlate the cosines

@@ -132,6 +132,7 @@ class LeaveOneOut:
 
     def _solve(self, right: _Pair, start: Coefficients | None) -> tuple[_Pair, _Pair]:
         """Conjugate gradients on all clusters at once, each with its own step lengths; also their image."""
+        steps = _FIRST_STEPS if start is None or start.image is None else _NEXT_STEPS
         if start is None or start.image is None:
             found = np.zeros_like(right[0]), np.zeros_like(right[1])
             left = right
@@ -140,7 +141,7 @@ class LeaveOneOut:
             left = _minus(right, start.image)
         step = ready = self._preconditioned(left)
         size = _dot(left, ready)
-        for _ in range(_FIRST_STEPS if start is None else _NEXT_STEPS):
+        for _ in range(steps):
             image = self._product(step)
             length = _ratio(size, _dot(step, image))
             found = found[0] + length * step[0], found[1] + length * step[1]
