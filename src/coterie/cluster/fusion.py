@@ -16,8 +16,10 @@ from coterie.engines.memory import as_engine
 _AXES = 128
 #: The share of the vectors is this less the reliability of the directions, within these bounds.
 _SHARE, _LEAST_SHARE, _MOST_SHARE = 1.25, 0.3, 0.85
-#: Vectors that agree with the directions by less are useless, by this much more are trusted in full.
+#: Vectors that agree with reliable directions by less are useless, by this much more are trusted in full.
 _NO_AGREEMENT, _TRUSTED = 0.35, 0.10
+#: Directions of this reliability cannot judge vectors at all, those with so much more can in full.
+_NO_JUDGE, _JUDGE = 0.2, 0.4
 #: Texts whose cosines are compared.
 _COMPARED = 1_500
 
@@ -49,7 +51,8 @@ def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions:
     1. *Reliability* of directions: learn them from each half of the texts alone, and correlate the cosines
        that both give to the same pairs of texts. Few or scattered texts give less, and vectors then say more.
     2. *Agreement* of vectors with directions, corrected for that reliability. Vectors of a model that does
-       not know the language agree with nothing, and then say nothing.
+       not know the language agree with nothing, and then say nothing. The less reliable the directions
+       are, the less agreement is asked for.
     """
     unit = unit_dense(vectors)
     mean = weights @ unit / max(float(weights.sum()), 1e-300)
@@ -66,7 +69,8 @@ def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions:
 
 def _share_of(reliability: float, agreement: float) -> float:
     share = np.clip(_SHARE - reliability, _LEAST_SHARE, _MOST_SHARE)
-    return float(share * np.clip((agreement - _NO_AGREEMENT) / _TRUSTED, 0.0, 1.0))
+    asked = _NO_AGREEMENT * np.clip((reliability - _NO_JUDGE) / _JUDGE, 0.0, 1.0)
+    return float(share * np.clip((agreement - asked) / _TRUSTED, 0.0, 1.0))
 
 
 def _half_directions(

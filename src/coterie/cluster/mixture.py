@@ -45,9 +45,9 @@ def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int) -> Ints:
         before = best.copy()
         moved = _sweep(texts, _Mixture(sums), best, share)
         sums = moved.sums
-        if _equal_clusters(sums[2]) < least:
+        if _equal_clusters(moved.sizes) < least:
             return before
-        if moved.changed < _SETTLED * moved.total:
+        if moved.changed < _SETTLED * moved.sizes.sum():
             break
     return best
 
@@ -55,23 +55,23 @@ def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int) -> Ints:
 @dataclass(frozen=True)
 class _Moved:
     changed: float
-    total: float
+    sizes: Floats
     sums: Sums
 
 
 def _sweep(texts: Sample, model: _Mixture, best: Ints, share: Floats) -> _Moved:
     """Put every text into its likeliest cluster, in place, and learn what the clusters then are."""
-    changed = total = 0.0
+    changed, sizes = 0.0, np.zeros(len(model.log_sizes))
     sums: Sums | None = None
     for block, shares in texts.map(lambda block: (block, model.shares(block, best, share))):
         now = shares.argmax(axis=1)
         changed += float(block.weights @ (now != best[block.rows]))
-        total += float(block.weights.sum())
+        sizes += np.bincount(now, block.weights, len(sizes))
         best[block.rows], share[block.rows] = now, shares[np.arange(len(now)), now]
         part = _soft_sums(block, shares)
         sums = part if sums is None else add(sums, part)
     assert sums is not None
-    return _Moved(changed, total, sums)
+    return _Moved(changed, sizes, sums)
 
 
 class _Mixture:
