@@ -166,7 +166,7 @@ def test_it_ends_when_little_moves(monkeypatch):
     refine_by_mixture(sample_in_space(X), truth, 5)
     assert len(seen) == 1
     assert seen[0].changed == 0
-    assert seen[0].total == pytest.approx(300)
+    assert seen[0].sizes.sum() == pytest.approx(300)
 
 
 def test_an_empty_cluster_and_one_cluster():
