@@ -13,6 +13,7 @@ from pathlib import Path
 import foundation
 import methods
 import papers
+import speed
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 SECTIONS = {
@@ -20,6 +21,7 @@ SECTIONS = {
     "foundation": foundation.report,
     "methods": methods.report,
     "solvers": methods.report_solvers,
+    "coterie": speed.report,
 }
 HEAD = """# Benchmarks
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from coterie.sequences import Sequences
     from coterie.text import Vectorizer
 
+#: More labels than this are hardly topics, and would take hours.
+_MOST_CLASSES = 300
 #: What is compared where nobody says what: methods that the base install brings along.
 DEFAULT_METHODS = ("coterie", "nmf-ncut", "term-nmf", "semantic-nmf", "nystrom", "spherical-kmeans")
 #: Measures against labels, and measures that need none; the first of each is the main one.
@@ -164,6 +166,11 @@ def _sizes(n_topics: int | Iterable[int] | None, classes: set[str], n_texts: int
     if n_topics is None:
         if not classes:
             raise InputError("the number of topics must be given (--topics) where there are no labels")
+        if len(classes) > _MOST_CLASSES:
+            raise InputError(
+                f"there are {len(classes):,} different labels, too many to take for the number of topics; "
+                "give it (--topics)"
+            )
         return [len(classes)]
     sizes = list(dict.fromkeys([n_topics] if isinstance(n_topics, int) else n_topics))
     for size in sizes:

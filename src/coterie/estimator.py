@@ -108,6 +108,11 @@ class DocumentEstimator(BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> csr_matrix:
         """X as a CSR matrix of finite numbers with the columns that were fitted."""
+        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], str):
+            raise InputError(
+                f"X must be documents × terms, got texts: Vectorizer().fit_transform(texts) makes counts of "
+                f"them for {type(self).__name__}"
+            )
         X = validate_data(
             self,
             X,

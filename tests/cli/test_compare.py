@@ -168,3 +168,27 @@ def test_markup_in_a_column_name_is_shown_as_it_is(tmp_path):
     file.write_text("[red]subject,kind\nlate parcel,a\nlate parcel,b\n")
     out = run(file, "--text", "[red]subject", "--label", "sort")
     assert "[red]subject" in out.stderr
+
+
+def test_bad_rows_are_refused_or_left_out_and_counted(tmp_path):
+    file = tmp_path / "dirty.csv"
+    rows = "".join(
+        f"{word} parcel late {i},a\n{word} refund card {i},b\n" for i, word in enumerate("xyz" * 6)
+    )
+    file.write_text(f"text,label\n{rows}only one field\n")
+    asked = ["compare", str(file), "--text", "text", "--label", "label", "--method", "spherical-kmeans"]
+    refused = CliRunner().invoke(main, asked)
+    assert refused.exit_code == 2
+    assert "line 38" in refused.output
+    found = CliRunner().invoke(main, [*asked, "--skip-bad"])
+    assert found.exit_code == 0, found.output
+    assert "1 rows could not be read and were left out" in found.output
+
+
+def test_labels_that_are_no_classes_are_not_taken_for_topics(tmp_path):
+    file = tmp_path / "names.csv"
+    file.write_text("text,label\n" + "".join(f"late parcel,{i}\n" for i in range(400)))
+    found = CliRunner().invoke(main, ["compare", str(file), "--text", "text", "--label", "label"])
+    assert found.exit_code == 2
+    assert "400 different labels" in found.output
+    assert "--topics" in found.output

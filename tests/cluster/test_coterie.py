@@ -1,3 +1,5 @@
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contract import degenerate_inputs, same_topics
 from coterie import weights
-from coterie.cluster import Coterie, NumberOfTopics, SphericalKMeans
+from coterie.cluster import Coterie, NumberOfTopics, SphericalKMeans, spherical_kmeans
+from coterie.cluster import coterie as method
 from coterie.cluster import texts as texts_module
 from coterie.cluster.leave_one_out import LeaveOneOut
 from coterie.cluster.wording import CANDIDATES
@@ -170,14 +173,44 @@ def test_memberships_sum_to_one_and_nothing_known_belongs_nowhere(X, n_topics):
     np.testing.assert_array_equal(model.fit_transform(X), shares)
 
 
-def test_nobody_has_a_share_in_a_topic_that_is_empty():
-    X = np.repeat(np.array([[1.0, 1, 0, 0, 1], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]]), [5, 5, 1], axis=0)
-    model = small(n_topics=6).fit(X)
-    empty = model.sizes_ == 0
-    assert empty.sum() >= 3
-    assert not model.transform(X)[:, empty].any()
-    assert not model.transform(np.eye(5))[:, empty].any()
-    assert not set(model.predict(np.ones((1, 5)))) & set(np.flatnonzero(empty))
+@few
+@given(count_matrices(max_rows=12, max_terms=9), st.sampled_from([1, 3, 50]))
+def test_every_topic_has_a_text(X, n_topics):
+    model = small(n_topics=n_topics).fit(X)
+    known = (X @ model.term_weights_) > 0
+    assert model.n_topics_ <= n_topics
+    if known.any():
+        assert set(model.labels_[known]) == set(range(model.n_topics_))
+    assert len(model.components_) == len(model.topic_terms_) == len(model.sizes_) == model.n_topics_
+
+
+def test_more_topics_than_texts_are_not_tried():
+    X, _ = planted(60, 3)
+    started = []
+    with mock.patch.object(
+        method,
+        "spherical_kmeans",
+        lambda *given, **named: started.append(given[1]) or spherical_kmeans(*given, **named),
+    ):
+        small(n_topics=9999).fit(X)
+    assert started[0] <= 60
+
+
+def test_texts_in_the_place_of_counts_are_told_from_them():
+    with pytest.raises(
+        InputError, match=r"got texts: Vectorizer\(\).fit_transform\(texts\) makes counts of them for Coterie"
+    ):
+        small().fit(["late parcel", "refund"])
+
+
+def test_no_structure_is_told():
+    X, _ = planted(400, 4)
+    tokens = np.random.RandomState(0).permutation(np.repeat(X.indices, X.data.astype(int)))
+    rows = np.repeat(np.arange(400), np.asarray(X.sum(axis=1)).ravel().astype(int))
+    dealt = csr_matrix((np.ones(len(tokens)), (rows, tokens)), shape=X.shape)
+    with pytest.warns(UserWarning, match=r"no more structure .* would be most plausible"):
+        model = Coterie().fit(dealt)
+    assert model.n_topics_ == 1
 
 
 def test_scores_are_those_of_the_fitted_attributes():
@@ -243,8 +276,8 @@ def test_inputs_at_the_edge_of_sense(name, X, refine, n_topics):
         for b in np.flatnonzero(there):
             if (rows[a] == rows[b]).all():
                 assert model.labels_[a] == model.labels_[b], name
-    if n_topics == 3:
-        assert model.components_.shape == (3, X.shape[1])
+    assert model.components_.shape == (model.n_topics_, X.shape[1])
+    assert n_topics == "auto" or 1 <= model.n_topics_ <= n_topics
 
 
 @few
@@ -328,7 +361,7 @@ def test_a_large_collection_is_learned_from_a_sample(monkeypatch):
     [
         ({"n_topics": 0}, "'n_topics' of Coterie must be a whole number of at least 1, got 0"),
         ({"n_topics": 2.5}, "'n_topics' of Coterie must be a whole number of at least 1, got 2.5"),
-        ({"n_topics": "many"}, "'n_topics' of Coterie must be a whole number of at least 1, got 'many'"),
+        ({"n_topics": "many"}, "'n_topics' of Coterie must be one of 'auto', 'a whole number', got 'many'"),
         ({"n_topics": None}, "'n_topics' of Coterie"),
         ({"n_topics": True}, "'n_topics' of Coterie"),
         ({"dimensions": 0}, "'dimensions' of Coterie must be a whole number of at least 1, got 0"),
@@ -350,9 +383,9 @@ def test_negative_counts_and_wrong_columns_are_refused():
         small().fit(-X)
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, 1:])
-    for method in ("predict", "transform", "embed"):
+    for name in ("predict", "transform", "embed"):
         with pytest.raises(NotFittedError):
-            getattr(Coterie(), method)(X)
+            getattr(Coterie(), name)(X)
 
 
 def test_parameters_are_stored_and_cloned():

@@ -284,13 +284,12 @@ def test_a_model_with_vectors_asks_for_them(collection):
     X, _, texts, encoder = collection
     by_array, by_texts = fitted(encoder.encode(texts), X), fitted(encoder, X, texts=texts)
     for method in ("predict", "transform", "embed"):
-        with pytest.raises(
-            InputError, match="this Coterie has embeddings: give embeddings=…, one for each row of X"
-        ):
-            getattr(by_array, method)(X)
+        for named in ({}, {"texts": texts}):
+            with pytest.raises(InputError, match="fitted with an array of embeddings: give embeddings=…"):
+                getattr(by_array, method)(X, **named)
         with pytest.raises(InputError, match="give texts=… or embeddings=…, one for each row of X"):
             getattr(by_texts, method)(X)
-    with pytest.raises(InputError, match="give texts=… or embeddings=…"):
+    with pytest.raises(InputError, match="Coterie has embeddings: give texts=…, one for each row of X"):
         fitted(encoder, X)
     with pytest.raises(InputError, match="texts must have one text for each of 200 rows, got 199"):
         fitted(encoder, X, texts=texts[1:])

@@ -45,6 +45,7 @@ _BEST = " *"
 @click.option(
     "--language", metavar="NAME", multiple=True, default=["english"], show_default=True, help="Of the texts."
 )
+@click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option(
     "--list-methods",
@@ -62,6 +63,7 @@ def compare(
     method: tuple[str, ...],
     seeds: int,
     language: tuple[str, ...],
+    skip_bad: bool,
     as_json: bool,
 ) -> None:
     """Compare methods and numbers of topics on the texts of FILE ("-" is standard input).
@@ -84,7 +86,7 @@ def compare(
     from coterie import comparison
     from coterie.text import Vectorizer
 
-    texts, labels = _read(file, text, label)
+    texts, labels = _read(file, text, label, skip_bad)
     with _progress(as_json) as progress:
         found = comparison.compare(
             texts,
@@ -114,15 +116,17 @@ def _numbers(values: tuple[str, ...]) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _read(file: str, text: str | None, label: str | None) -> tuple[list[str], list[str | None] | None]:
-    """All texts of a file, and their labels."""
+def _read(
+    file: str, text: str | None, label: str | None, skip_bad: bool
+) -> tuple[list[str], list[str | None] | None]:
+    """All texts of a file, and their labels; how many rows were left out goes to standard error."""
     import polars as pl
 
     from coterie.text import read_texts
 
     texts: list[str] = []
     labels: list[str | None] = []
-    source = read_texts(file, text)
+    source = read_texts(file, text, skip_bad=skip_bad)
     for batch in source:
         if label is not None and label not in batch.table.columns:
             there = ", ".join(batch.table.columns)
@@ -131,6 +135,8 @@ def _read(file: str, text: str | None, label: str | None) -> tuple[list[str], li
             )
         texts += batch.texts.to_list()
         labels += batch.table[label].cast(pl.String).to_list() if label is not None else []
+    if source.skipped:
+        click.echo(f"{source.skipped:,} rows could not be read and were left out", err=True)
     return texts, labels if label is not None else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -87,6 +88,8 @@ class Coterie(TopicEstimator):
         first.
     labels_
         The topic of each row; absent if an engine was fitted.
+    n_topics_
+        Number of topics; fewer than asked for where some were left without a text.
     number_of_topics_
         How the number of topics was chosen, or None if it was given.
     refined_
@@ -113,6 +116,7 @@ class Coterie(TopicEstimator):
     sizes_: Array
     sharpness_: float
     refined_: bool
+    n_topics_: int
     number_of_topics_: NumberOfTopics | None
     view_: View | None
 
@@ -207,7 +211,9 @@ class Coterie(TopicEstimator):
         dimensions = check_count("dimensions", self.dimensions, self)
         restarts = check_count("restarts", self.restarts, self)
         check_choice("refine", self.refine, ("auto", True, False), self)
-        if self.n_topics != "auto":
+        if isinstance(self.n_topics, str):
+            check_choice("n_topics", self.n_topics, ("auto", "a whole number"), self)
+        else:
             check_count("n_topics", self.n_topics, self)
         known = _terms_that_count(documents)
         inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
@@ -218,7 +224,9 @@ class Coterie(TopicEstimator):
         centers = spherical_kmeans(texts.as_engine(), n_topics, random, n_init=starts, tol=_TOLERANCE).centers
         found, self.sharpness_ = self._topics(texts, centers)
         self._keep(documents.n_terms, known, space, found)
-        terms = documents.sum(lambda block: _topic_terms(block, self._block_topics(block), n_topics))
+        terms = self._without_empty_topics(
+            documents.sum(lambda block: _topic_terms(block, self._block_topics(block), n_topics))
+        )
         self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
         self.components_ = terms / np.maximum(terms.sum(axis=1, keepdims=True), 1e-300)
         self.topic_terms_ = topic_words(documents, self.components_, self.term_shares_)
@@ -232,7 +240,10 @@ class Coterie(TopicEstimator):
             return alone
         rows = alone.gather(lambda block: block.numbers)
         weights = alone.gather(lambda block: block.weights)
-        view = self.view_ = learn_view(alone.counts(), vectors[rows], weights, dimensions)
+        view = learn_view(alone.counts(), vectors[rows], weights, dimensions)
+        if not view.share:
+            return alone
+        self.view_ = view
         return take_sample(
             documents,
             space.words,
@@ -242,10 +253,18 @@ class Coterie(TopicEstimator):
     def _number_of_topics(self, texts: Sample, random: np.random.RandomState) -> int:
         self.number_of_topics_ = None
         if self.n_topics != "auto":
-            return int(self.n_topics)
+            with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
+            return min(int(self.n_topics), max(with_words, 1))
         directions = texts.gather(lambda block: block.directions)
-        self.number_of_topics_ = choose_n_topics(directions, texts.counts(), random)
-        return self.number_of_topics_.n_topics
+        self.number_of_topics_ = found = choose_n_topics(directions, texts.counts(), random)
+        if not found.structured and found.peaks:
+            plausible = " or ".join(map(str, found.peaks))
+            warnings.warn(
+                "The texts show no more structure than their words dealt out at random: there is one topic. "
+                f"If you know better, give n_topics; {plausible} would be most plausible.",
+                stacklevel=4,
+            )
+        return found.n_topics
 
     def _topics(self, texts: Sample, centers: Array) -> tuple[Coefficients, float]:
         """What tells topics apart, and how sharply."""
@@ -283,6 +302,14 @@ class Coterie(TopicEstimator):
         self.axis_coefficients_ = np.ascontiguousarray(found.axes.T, dtype=np.float64)
         self.sizes_ = np.asarray(found.base, dtype=np.float64)
         self.components_ = self.coefficients_  # its number of rows is asked for before it is known
+
+    def _without_empty_topics(self, terms: Array) -> Array:
+        """Counts of terms by topic, without topics that nobody went to; they are forgotten."""
+        used = np.asarray(terms.any(axis=1))
+        used[0] |= not used.any()
+        self.coefficients_, self.axis_coefficients_ = self.coefficients_[used], self.axis_coefficients_[used]
+        self.sizes_, self.n_topics_ = self.sizes_[used], int(used.sum())
+        return terms[used]
 
     def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
         """Row blocks to learn from, with the vectors of each; rows that fold share the mean of theirs."""
@@ -329,9 +356,13 @@ class Coterie(TopicEstimator):
             if isinstance(embeddings, str):
                 vectors_of(embeddings, [])  # says what embeddings may be
             return checked(embeddings, n_rows)
+        if not is_source(self.embeddings):
+            raise InputError(
+                "Coterie was fitted with an array of embeddings: give embeddings=…, one row a text"
+            )
         if texts is None:
-            how = "texts=… or embeddings=…" if is_source(self.embeddings) else "embeddings=…"
-            raise InputError(f"this Coterie has embeddings: give {how}, one for each row of X")
+            how = "texts=…" if fitting else "texts=… or embeddings=…"
+            raise InputError(f"Coterie has embeddings: give {how}, one for each row of X")
         if len(texts) != n_rows:
             raise InputError(f"texts must have one text for each of {n_rows} rows, got {len(texts)}")
         return vectors_of(self.embeddings, texts)
