@@ -161,7 +161,7 @@ def test_columns_that_hold_no_texts(file):
 
 def test_ragged_rows(file):
     path = file("id,text\n1,a\n2,b,c\n3\n4,d\n")
-    expected = ", line 3: 3 cells where there are 2 columns: '2 | b | c'; mend the file, or skip such rows with skip_bad=True"
+    expected = ", line 3: 3 cells where there are 2 columns: '2 | b | c'; mend the file, or skip such rows with skip_bad=True (--skip-bad)"
     assert told(path, "text") == expected
     texts, lines, source = read(path, "text", skip_bad=True)
     assert (texts, lines, source.skipped) == (["a", "d"], [2, 5], 2)
