@@ -32,7 +32,7 @@ MASS = 0.72
 #: A peak is a local maximum with at least this share of the largest plausibility.
 PEAK = 0.10
 #: At or below this ratio of second singular values, texts show no more than shuffled tokens do.
-UNSTRUCTURED = 1.15
+UNSTRUCTURED = 1.1
 #: With fewer distinct texts nothing can be measured.
 FEWEST = 20
 
