@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, diags, identity
+from scipy.sparse import csr_matrix, diags
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from coterie.cluster.space import company_of
 from coterie.estimator import Array
-from coterie.semantics import cooccurrence, ppmi, unit_rows
+from coterie.semantics import unit_rows
 from coterie.weights import idf
 
 Floats = npt.NDArray[np.float32]
@@ -202,8 +203,7 @@ def _dealt_out(counts: csr_matrix, random: np.random.RandomState) -> csr_matrix:
 
 def _second_value(counts: csr_matrix, start: Array) -> float:
     """Second singular value of ``W P̂`` at unit row length: terms enriched by the company they keep."""
-    company = unit_rows(ppmi(cooccurrence(counts)))
-    company = unit_rows((company + identity(company.shape[0])).tocsr())
+    company = company_of(counts)
     texts = unit_rows((counts @ diags(idf(counts))).tocsr())
     probes = texts @ (company @ start)
     length = np.sqrt((probes**2).mean(axis=1))  # of a row of W P̂, as random directions see it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,7 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     A text then lies in the direction of its row of ``W P V``.
     """
     idf = term_weights.idf(documents)
-    company = unit_rows((unit_rows(ppmi(cooccurrence(documents))) + identity(len(idf))).tocsr()).astype(FLOAT)
+    company = company_of(documents).astype(FLOAT)
     random = np.random.RandomState(1).standard_normal((len(idf), _PROBES)) / np.sqrt(_PROBES)
     probes = company @ random.astype(FLOAT)
     texts = documents.mapped(lambda block: _at_unit_length(block, idf, probes))
@@ -67,6 +68,12 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
 
     vectors, _ = leading_vectors(product, len(idf), min(dimensions, len(idf)), _ITERATIONS)
     return Space(idf, idf[:, None] * (company @ vectors))
+
+
+def company_of(documents: Any) -> csr_matrix:
+    """Terms as themselves and the company they keep, in equal parts: terms × terms, sparse, unit rows."""
+    alone = unit_rows(ppmi(cooccurrence(documents)))
+    return unit_rows((alone + identity(alone.shape[0])).tocsr())
 
 
 def _at_unit_length(block: Block, idf: Array, probes: Array) -> Block:
