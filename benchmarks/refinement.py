@@ -181,7 +181,7 @@ def page(found) -> str:
         spread = max(np.std([score[0] for score in sets[title]]) * 100 for title in titles)
         cells = [f"{means[title][0]:.1f}/{means[title][1]:.1f}" for title in titles]
         rows.append((variant, *cells, f"{every[0]:.1f}/{every[1]:.1f}/{every[2]:.1f}", f"{spread:.1f}"))
-    return "\n".join(lines) + table(("variant", *titles, "mean ACC/NMI/ARI", "sd"), rows)
+    return "\n".join(lines) + "\n" + table(("variant", *titles, "mean ACC/NMI/ARI", "sd"), rows)
 
 
 def main() -> None:
