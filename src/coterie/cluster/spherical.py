@@ -306,7 +306,9 @@ def _dense(rows: Rows) -> Array:
 def _products(rows: Rows, columns: Array) -> Iterator[tuple[slice, Array]]:
     """``rows @ columns``, a few rows at a time; `columns` has terms along its first axis."""
     # rows in single precision are worked on in single precision
-    flat = columns.reshape(len(columns), -1).astype(rows.dtype, copy=False)
+    flat = columns.reshape(len(columns), -1)
+    if rows.dtype == np.float32:
+        flat = flat.astype(np.float32)
     for some in _pieces(rows.shape[0], flat.shape[1]):
         here = rows_of(rows, some.start, some.stop) if issparse(rows) else rows[some]
         yield some, (here @ flat).reshape(here.shape[0], *columns.shape[1:])
