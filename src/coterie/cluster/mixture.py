@@ -63,12 +63,16 @@ def _sweep(texts: Sample, model: _Mixture, best: Ints, share: Floats) -> _Moved:
     """Put every text into its likeliest cluster, in place, and learn what the clusters then are."""
     changed, sizes = 0.0, np.zeros(len(model.log_sizes))
     sums: Sums | None = None
-    for block, shares in texts.map(lambda block: (block, model.shares(block, best, share))):
+
+    def swept(block: Texts) -> tuple[Texts, Ints, Floats, Sums]:
+        shares = model.shares(block, best, share)
         now = shares.argmax(axis=1)
+        return block, now, shares[np.arange(len(now)), now], _soft_sums(block, shares)
+
+    for block, now, held, part in texts.map(swept):
         changed += float(block.weights @ (now != best[block.rows]))
         sizes += np.bincount(now, block.weights, len(sizes))
-        best[block.rows], share[block.rows] = now, shares[np.arange(len(now)), now]
-        part = _soft_sums(block, shares)
+        best[block.rows], share[block.rows] = now, held
         sums = part if sums is None else add(sums, part)
     assert sums is not None
     return _Moved(changed, sizes, sums)

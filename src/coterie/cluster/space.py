@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 #: Random directions by which lengths of enriched texts are estimated, to about 6 %.
 _PROBES = 128
 #: Passes over the documents before the one that reads the directions off.
-_ITERATIONS = 5
+_ITERATIONS = 4
 
 
 @dataclass(frozen=True)

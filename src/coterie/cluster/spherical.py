@@ -25,8 +25,8 @@ Rows = Any  # a csr_matrix or a dense array: SciPy comes without types
 _SAME, _SAME_SINGLE = 1e-12, 1e-6
 #: Objectives that differ by less are equal.
 _EQUAL = 1e-9
-#: Starts sweep on to a finer tolerance only if they are among the best few at this one.
-_ROUGHLY, _FINALISTS = 1e-4, 3
+#: A tolerance below the first is left to the best few starts at the second.
+_FINE, _ROUGHLY, _FINALISTS = 1e-4, 3e-4, 3
 #: A block with more than this share of its entries stored is worked on as a dense array.
 _DENSE = 0.25
 #: Rows of a dense block. Fixed, so that sums have one order on any number of threads.
@@ -76,7 +76,7 @@ def spherical_kmeans(
     2. Sweep: each row goes to its nearest centre, each centre becomes the direction of the sum of its unit
        rows. A centre that lost all its rows starts again from the row farthest from any centre.
     3. Stop when a sweep adds less than `tol` of the objective; a tolerance below 1e-4 is left to the three
-       starts that are best at that. The best of `n_init` starts wins, the first of equals.
+       starts that are best at 3e-4. The best of `n_init` starts wins, the first of equals.
 
     A sweep is one pass over the documents, and restarts share it; the start takes three passes a centre.
     Rows need not have unit length, and a row of zeros counts for nothing. With fewer directions than
@@ -105,8 +105,8 @@ def spherical_kmeans(
             runs = [_Run(state, np.zeros_like(best.centers)) for state in states]
             _seed(documents, runs, weights)
             total = float(weights.sum())
-            _settle(documents, runs, total, max_iter, max(tol, _ROUGHLY))
-            if tol < _ROUGHLY:
+            _settle(documents, runs, total, max_iter, tol if tol >= _FINE else _ROUGHLY)
+            if tol < _FINE:
                 runs = _finalists(runs)
                 _settle(documents, runs, total, max_iter, tol)
             best = reduce(_better, runs, best)
