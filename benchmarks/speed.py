@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 
 from harness import measure, run_case, table
 
@@ -52,15 +51,6 @@ def _sklearn_kmeans(n_topics):
     return make_pipeline(TfidfTransformer(), KMeans(n_topics, n_init=10, random_state=0))
 
 
-def _from_disk():
-    from coterie import Coterie, Vectorizer, datasets
-
-    name, n_topics = LARGE
-    folder = tempfile.mkdtemp()
-    corpus = Vectorizer().fit_corpus(datasets.load(name).texts, folder=folder)
-    return lambda: Coterie(n_topics).fit(corpus.engine)
-
-
 CASES = {
     "coterie": _fit(_coterie, SMALL),
     "coterie, k-means alone": _fit(lambda k: _coterie(k, refine=False), SMALL),
@@ -68,7 +58,7 @@ CASES = {
     "NMF, tf-idf (scikit-learn)": _fit(_sklearn_nmf, SMALL, min_df=2),
     "k-means, tf-idf, 10 starts (scikit-learn)": _fit(_sklearn_kmeans, SMALL, min_df=2),
 }
-LARGE_CASES = {"coterie, in memory": _fit(_coterie, LARGE), "coterie, row blocks on disk": _from_disk}
+LARGE_CASES = {"coterie, a million titles": _fit(_coterie, LARGE)}
 
 
 def report():
