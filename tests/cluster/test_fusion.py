@@ -370,3 +370,13 @@ def test_static_vectors_of_real_words():
         model.transform(X[3], texts=texts[3:4])[0], model.transform(X, texts=texts)[3], atol=1e-4
     )
     assert nmi(truth, model.labels_) > 0.9
+
+
+def test_the_share_falls_with_reliability_and_asks_for_agreement_where_it_can_be_judged():
+    shares = [fusion._share_of(reliability, 1.0) for reliability in (0.0, 0.5, 0.7, 0.9, 1.0)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > shares[2] > shares[-1] > 0
+    reliable, unreliable = 0.9, 0.1
+    assert fusion._share_of(reliable, 0.2) == 0  # vectors that a good judge does not know again
+    assert fusion._share_of(unreliable, 0.2) == fusion._share_of(unreliable, 1.0)  # nobody there to judge
+    assert fusion._share_of(unreliable, 0.0) == 0
