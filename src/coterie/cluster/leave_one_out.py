@@ -162,7 +162,7 @@ class LeaveOneOut:
         return self._terms_scale[:, None] * at[0], self._axes_solve @ at[1]
 
     def _leverage(self, block: Texts) -> Floats:
-        """The diagonal of H for a row with its copies: ``u / (1 + u)``, u by sums of terms without the row."""
+        """The diagonal of H for a row with its copies: ``u / (1 + u)``, u by sums without the row."""
         words = block.words
         own = np.repeat(block.weights, np.diff(words.indptr)) * words.data**2
         rest = np.maximum(self._squares[words.indices] - own, 0.0) + _PENALTY
