@@ -2,6 +2,7 @@
 
 The way through the package:
 
+    coterie.topics     TopicModel: texts in, topics out; read this first
     coterie.text       files and lists of texts → tokens → vocabulary and counts (Vectorizer)
     coterie.corpus     the counts as row blocks: identical texts folded, in one canonical order
     coterie.engines    map and sum over row blocks, in memory or from disk
@@ -30,6 +31,7 @@ _MODULES = (
     "metrics",
     "semantics",
     "text",
+    "topics",
     "weights",
 )
 _NAMES: dict[str, str] = {
@@ -40,6 +42,7 @@ _NAMES: dict[str, str] = {
     "SemanticNMF": "coterie.factor.semantic",
     "SphericalKMeans": "coterie.cluster",
     "TermNMF": "coterie.factor.term",
+    "TopicModel": "coterie.topics",
     "Vectorizer": "coterie.text",
 }
 

@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from coterie import methods as table
 from coterie.errors import InputError
+from coterie.progress import tell, unheard
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from coterie.cluster.n_topics import NumberOfTopics
     from coterie.sequences import Sequences
     from coterie.text import Vectorizer
 
@@ -31,6 +33,8 @@ TOP_TERMS = 10
 
 #: Called with the runs done and all there are.
 Progress = Callable[[int, int], None]
+#: A number of topics, or "auto": the one that `Coterie` reads from the texts.
+Size = int | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Comparison:
     """The rows of a comparison, and what they were computed from.
 
     `n_empty` texts hold no known term; they have a row and a topic as all others. `n_labelled` texts have
-    a label and count in the scores.
+    a label and count in the scores. `read` is the number of topics read from the texts, where that was asked
+    for.
     """
 
     n_texts: int
@@ -68,6 +73,7 @@ class Comparison:
     n_labelled: int
     n_classes: int
     rows: tuple[Compared, ...]
+    read: NumberOfTopics | None = None
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -90,7 +96,7 @@ def compare(
     texts: Sequence[str | None],
     labels: Sequence[str | None] | None = None,
     *,
-    n_topics: int | Iterable[int] | None = None,
+    n_topics: Size | Iterable[Size] | None = None,
     methods: Iterable[str] = DEFAULT_METHODS,
     n_seeds: int = 3,
     vectorizer: Vectorizer | None = None,
@@ -108,7 +114,8 @@ def compare(
     labels
         The class of each text, if known. Texts whose label is None or empty are fitted and not scored.
     n_topics
-        A number of topics or several. None: the number of different labels.
+        A number of topics or several. "auto": the number that `Coterie` reads from the texts, for all methods
+        alike. None: the number of different labels.
     methods
         Names of `coterie.methods`.
     n_seeds
@@ -126,26 +133,55 @@ def compare(
     >>> found.rows[0].n_topics, round(found.rows[0].accuracy, 2)
     (2, 1.0)
     """
+    chosen = _chosen(methods)
+    if n_seeds < 1:
+        raise InputError(f"n_seeds must be at least 1, got {n_seeds}")
+    classes = _classes(texts, labels)
+    asked = _asked(n_topics, classes, len(texts))
+    shared = _read(texts, labels, vectorizer)
+    read = _number_of_topics(shared) if "auto" in asked else None
+    sizes = list(dict.fromkeys(read.n_topics if read and size == "auto" else int(size) for size in asked))
+    told = _Told(progress, len(chosen) * len(sizes) * n_seeds)
+    rows = [_compared(shared, name, size, n_seeds, told) for name in chosen for size in sizes]
+    n_empty = int((shared.X.getnnz(axis=1) == 0).sum())
+    return Comparison(
+        len(texts), n_empty, len(shared.terms), len(shared.labels), len(classes), tuple(rows), read
+    )
+
+
+@dataclass
+class _Told:
+    """Tells after each fit how many there were."""
+
+    progress: Progress | None
+    total: int
+    done: int = 0
+
+    def __post_init__(self) -> None:
+        tell("comparing", 0, self.total, "fits")
+
+    def __call__(self) -> None:
+        self.done += 1
+        tell("comparing", self.done, self.total, "fits")
+        if self.progress:
+            self.progress(self.done, self.total)
+
+
+def _chosen(methods: Iterable[str]) -> list[str]:
+    """The methods to compare, each once."""
     chosen = list(dict.fromkeys(methods))
     if not chosen:
         raise InputError(f"methods must name at least one method; there are {', '.join(table.names())}")
     for name in chosen:
         table.find(name)
-    if n_seeds < 1:
-        raise InputError(f"n_seeds must be at least 1, got {n_seeds}")
-    classes = _classes(texts, labels)
-    sizes = _sizes(n_topics, classes, len(texts))
-    shared = _read(texts, labels, vectorizer)
-    rows = []
-    for done, (name, size) in enumerate((m, k) for m in chosen for k in sizes):
-        told = _after(progress, done * n_seeds, len(chosen) * len(sizes) * n_seeds)
-        rows.append(_compared(shared, name, size, n_seeds, told))
-    n_empty = int((shared.X.getnnz(axis=1) == 0).sum())
-    return Comparison(len(texts), n_empty, len(shared.terms), len(shared.labels), len(classes), tuple(rows))
+    return chosen
 
 
-def _after(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:
-    return lambda done: progress(before + done, total) if progress else None
+def _number_of_topics(shared: _Texts) -> NumberOfTopics | None:
+    """What `Coterie` reads from the texts; refining would not change it."""
+    from coterie.cluster import Coterie
+
+    return Coterie("auto", refine=False, restarts=1, random_state=0).fit(shared.X).number_of_topics_
 
 
 def _classes(texts: Sequence[str | None], labels: Sequence[str | None] | None) -> set[str]:
@@ -161,24 +197,31 @@ def _classes(texts: Sequence[str | None], labels: Sequence[str | None] | None) -
     return classes
 
 
-def _sizes(n_topics: int | Iterable[int] | None, classes: set[str], n_texts: int) -> list[int]:
-    """The numbers of topics to try, each once."""
+def _asked(n_topics: Size | Iterable[Size] | None, classes: set[str], n_texts: int) -> list[Size]:
+    """The numbers of topics to try, each once; "auto" is still to be read."""
     if n_topics is None:
-        if not classes:
-            raise InputError("the number of topics must be given (--topics) where there are no labels")
-        if len(classes) > _MOST_CLASSES:
-            raise InputError(
-                f"there are {len(classes):,} different labels, too many to take for the number of topics; "
-                "give it (--topics)"
-            )
-        return [len(classes)]
-    sizes = list(dict.fromkeys([n_topics] if isinstance(n_topics, int) else n_topics))
-    for size in sizes:
-        if not 1 <= size <= n_texts:
+        return [_as_many_as(classes)]
+    asked: list[Size] = [n_topics] if isinstance(n_topics, int) or n_topics == "auto" else list(n_topics)
+    for size in asked:
+        if size != "auto" and not 1 <= size <= n_texts:
             raise InputError(
                 f"the number of topics must be between 1 and the number of texts, {n_texts}; got {size}"
             )
-    return sizes
+    return list(dict.fromkeys(asked))
+
+
+def _as_many_as(classes: set[str]) -> int:
+    if not classes:
+        raise InputError(
+            "the number of topics must be given (--topics) where there are no labels; "
+            "'auto' reads one from the texts"
+        )
+    if len(classes) > _MOST_CLASSES:
+        raise InputError(
+            f"there are {len(classes):,} different labels, too many to take for the number of topics; "
+            "give it (--topics)"
+        )
+    return len(classes)
 
 
 def _read(
@@ -205,12 +248,12 @@ def _read(
     )
 
 
-def _compared(shared: _Texts, name: str, size: int, n_seeds: int, told: Callable[[int], None]) -> Compared:
+def _compared(shared: _Texts, name: str, size: int, n_seeds: int, told: _Told) -> Compared:
     """All seeds of one method with one number of topics."""
     seconds, found, said, terms = [], [], [], []
     for seed in range(n_seeds):
         model = table.make(name, size, seed)
-        with warnings.catch_warnings(record=True) as caught:
+        with unheard(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             start = time.perf_counter()
             labels = model.fit_predict(shared.X)
@@ -218,7 +261,7 @@ def _compared(shared: _Texts, name: str, size: int, n_seeds: int, told: Callable
         said += [str(warning.message) for warning in caught]
         found.append(labels)
         terms.append([[shared.terms[c] for c in topic] for topic in table.topic_terms(model, TOP_TERMS)])
-        told(seed + 1)
+        told()
     measured = dict(
         _against_labels(shared, found) if shared.labels else _without_labels(shared, found, terms)
     )

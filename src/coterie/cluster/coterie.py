@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from coterie import weights as term_weights
+from coterie.cluster.anchors import FREE, centers_around, held_by
 from coterie.cluster.fusion import View, learn_view
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, refine_by_mixture
@@ -22,8 +23,10 @@ from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
 from coterie.cluster.wording import topic_words
 from coterie.embeddings import Vectors, checked, is_source, vectors_of
 from coterie.engines import Block, Engine
+from coterie.engines.base import csr_view
 from coterie.errors import InputError
 from coterie.estimator import Array, Documents, TopicEstimator, check_block, check_choice, check_count
+from coterie.progress import counted, tell
 
 #: A term in fewer texts keeps no company that another text could share.
 LEAST_TEXTS = 2
@@ -96,6 +99,8 @@ class Coterie(TopicEstimator):
         Whether the topics are the refined ones.
     share_
         How much `embeddings` say beside co-occurrence, from 0 to 0.85; 0 without them.
+    anchor_topics_
+        The topic of each anchor that was given to `fit`, −1 for one that no text held.
 
     >>> X = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 3], [0, 0, 2, 1], [0, 0, 1, 1]])
     >>> model = Coterie(n_topics=2).fit(X)
@@ -118,7 +123,9 @@ class Coterie(TopicEstimator):
     refined_: bool
     n_topics_: int
     number_of_topics_: NumberOfTopics | None
+    anchor_topics_: Ints
     view_: View | None
+    _anchors: Sequence[Ints] = ()
 
     def __init__(
         self,
@@ -144,14 +151,31 @@ class Coterie(TopicEstimator):
         sample_weight: npt.ArrayLike | None = None,
         *,
         texts: Sequence[str] | None = None,
+        anchors: Sequence[npt.ArrayLike] = (),
     ) -> Self:
-        """Learn from documents × terms, and from `texts`, one a row, where `embeddings` are made of them."""
+        """Learn from documents × terms.
+
+        Parameters
+        ----------
+        X
+            A sparse or dense matrix, or a `coterie.engines.Engine`.
+        y
+            Ignored.
+        sample_weight
+            How many texts each row stands for.
+        texts
+            One a row, where `embeddings` are made of them.
+        anchors
+            Topics to look for: columns of X for each. A text that holds terms of one of them alone helps to
+            learn that topic; where it belongs in the end is decided as for all others.
+        """
         alone = self.embeddings is None
         self._vectors: Floats | None = None if alone else self._given(X, texts, None, fitting=True)
+        self._anchors = [np.asarray(columns, dtype=np.int64) for columns in anchors]
         try:
             return super().fit(X, sample_weight=sample_weight)
         finally:
-            del self._vectors
+            del self._vectors, self._anchors
             self.__dict__.pop("_everyone", None)
 
     def predict(
@@ -175,6 +199,26 @@ class Coterie(TopicEstimator):
     ) -> Array:
         """Documents × dimensions, rows of unit length: near where words of texts keep the same company."""
         return np.concatenate(list(self._seen(X, texts, embeddings).map(self._block_directions)))
+
+    def evidence(self, X: Any, topics: Ints, against: Ints) -> csr_matrix:
+        """What each term of a document says for one topic and against another: a matrix as sparse as X.
+
+        Rows add up to the difference of the two scores, less what `embeddings` say.
+        """
+        counts = self._checked(X, reset=False)
+        used = np.unique(counts.indices)
+        at = np.searchsorted(used, counts.indices)
+        space, n_own = self._space(), len(self.term_vectors_)
+        length = np.sqrt(np.einsum("ij,ij->i", image := counts @ space.vectors, image))
+        own = 1.0 if self.view_ is None else np.sqrt(1.0 - self.view_.share)
+        scale = np.divide(own, length, where=length > 0, out=np.zeros_like(length))
+        by_word = self.coefficients_[:, used]
+        by_direction = self.axis_coefficients_[:, :n_own] @ self.term_vectors_[:, used]
+        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        one, other = topics[row], against[row]
+        said = space.words(counts).data * (by_word[one, at] - by_word[other, at])
+        said += counts.data * scale[row] * (by_direction[one, at] - by_direction[other, at])
+        return csr_view(said, counts.indices, counts.indptr, counts.shape)
 
     def fit_transform(
         self,
@@ -215,17 +259,26 @@ class Coterie(TopicEstimator):
             check_choice("n_topics", self.n_topics, ("auto", "a whole number"), self)
         else:
             check_count("n_topics", self.n_topics, self)
-        known = _terms_that_count(documents)
+        tell("counting company", 0)
+        known = terms_that_count(documents)
         inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
         texts = self._sample(inside, space, dimensions)
         n_topics = self._number_of_topics(texts, random)
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
-        centers = spherical_kmeans(texts.as_engine(), n_topics, random, n_init=starts, tol=_TOLERANCE).centers
-        found, self.sharpness_ = self._topics(texts, centers)
+        settings: dict[str, Any] = {"n_init": starts, "tol": _TOLERANCE}
+        held = self._held(texts, known)
+        tell("clustering", 0)
+        if self._anchors:
+            n_anchors = len(self._anchors)
+            centers = centers_around(texts, held, n_anchors, n_topics, random, **settings)
+        else:
+            centers = spherical_kmeans(texts.as_engine(), n_topics, random, **settings).centers
+        found, self.sharpness_ = self._topics(texts, centers, held)
         self._keep(documents.n_terms, known, space, found)
+        tell("reading terms of topics", 0)
         terms = self._without_empty_topics(
-            documents.sum(lambda block: _topic_terms(block, self._block_topics(block), n_topics))
+            documents.sum(lambda block: term_counts(block, self._block_topics(block), n_topics))
         )
         self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
         self.components_ = terms / np.maximum(terms.sum(axis=1, keepdims=True), 1e-300)
@@ -250,11 +303,23 @@ class Coterie(TopicEstimator):
             lambda counts, rows: view.fused(space.directions(counts), vectors[rows]),
         )
 
+    def _held(self, texts: Sample, known: Ints) -> Ints:
+        """Which anchor holds each text."""
+        if not self._anchors:
+            return np.full(texts.n_rows, FREE)
+        anchors = [np.flatnonzero(np.isin(known, columns)) for columns in self._anchors]
+        return texts.gather(lambda block: held_by(anchors, block.counts))
+
     def _number_of_topics(self, texts: Sample, random: np.random.RandomState) -> int:
         self.number_of_topics_ = None
+        fewest = len(self._anchors)
         if self.n_topics != "auto":
+            if int(self.n_topics) < fewest:
+                raise InputError(
+                    f"n_topics must be at least the number of anchors, {fewest}; got {self.n_topics}"
+                )
             with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
-            return min(int(self.n_topics), max(with_words, 1))
+            return max(min(int(self.n_topics), max(with_words, 1)), fewest)
         directions = texts.gather(lambda block: block.directions)
         self.number_of_topics_ = found = choose_n_topics(directions, texts.counts(), random)
         if not found.structured and found.peaks:
@@ -264,12 +329,13 @@ class Coterie(TopicEstimator):
                 f"If you know better, give n_topics; {plausible} would be most plausible.",
                 stacklevel=4,
             )
-        return found.n_topics
+        return max(found.n_topics, fewest)
 
-    def _topics(self, texts: Sample, centers: Array) -> tuple[Coefficients, float]:
-        """What tells topics apart, and how sharply."""
+    def _topics(self, texts: Sample, centers: Floats, held: Ints) -> tuple[Coefficients, float]:
+        """What tells topics apart, and how sharply. Texts that an anchor holds stay with it meanwhile."""
         n_topics = len(centers)
         labels = texts.gather(lambda block: _nearest(block, centers))
+        labels = np.where(held == FREE, labels, held)
         self.refined_ = False
         # texts without a term that counts have nothing to refine by
         if self.refine is False or not texts.sum(lambda block: float(block.weights.sum())):
@@ -278,8 +344,9 @@ class Coterie(TopicEstimator):
             return Coefficients(terms, centers.T.copy(), sizes / max(sizes.sum(), 1e-300)), CONCENTRATION
         others = LeaveOneOut(texts, n_topics)
         refined = labels
-        for _ in range(_CYCLES):
-            refined = others.settle(refine_by_mixture(texts, refined, n_topics))
+        for _ in counted(range(_CYCLES), "refining topics"):
+            refined = refine_by_mixture(texts, refined, n_topics)
+            refined = others.settle(np.where(held == FREE, refined, held), held)
         fitted = others.fit(refined)
         self.refined_ = True
         if self.refine == "auto":
@@ -309,11 +376,19 @@ class Coterie(TopicEstimator):
         used[0] |= not used.any()
         self.coefficients_, self.axis_coefficients_ = self.coefficients_[used], self.axis_coefficients_[used]
         self.sizes_, self.n_topics_ = self.sizes_[used], int(used.sum())
+        self.anchor_topics_ = np.where(used, np.cumsum(used) - 1, -1)[: len(self._anchors)]
         return terms[used]
 
     def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
         """Row blocks to learn from, with the vectors of each; rows that fold share the mean of theirs."""
         found = super()._documents(X, sample_weight)
+        place = np.argsort(found.columns)
+        for columns in self._anchors:
+            if ((columns < 0) | (columns >= len(place))).any():
+                raise InputError(
+                    f"anchors must be columns of X, 0 to {len(place) - 1}; got {columns.tolist()}"
+                )
+        self._anchors = [place[columns] for columns in self._anchors]
         if self._vectors is None:
             return found
         vectors = self._vectors
@@ -410,20 +485,21 @@ def _with_vectors(documents: Engine, vectors: Floats) -> Engine:
     return documents.mapped(attached)
 
 
-def _terms_that_count(documents: Engine) -> Ints:
+def terms_that_count(documents: Engine) -> Ints:
+    """Columns of terms that keep company: in more than one text, and not in all."""
     df = term_weights.document_frequency(documents)
     total = documents.sum(lambda block: float(block.weights.sum()))
     return np.flatnonzero((df >= LEAST_TEXTS) & (df < total))
 
 
-def _nearest(block: Texts, centers: Array) -> Ints:
+def _nearest(block: Texts, centers: Floats) -> Ints:
     cosines = block.directions @ centers.T
     cosines[:, ~centers.any(axis=1)] = -np.inf
     return np.asarray(cosines.argmax(axis=1))
 
 
-def _topic_terms(block: Block, topics: Ints, n_topics: int) -> Array:
-    """Counts of terms in the texts of each topic: topics × terms."""
+def term_counts(block: Block, topics: Ints, n_topics: int) -> Array:
+    """Counts of terms in the texts of each topic: topics × terms. A text of topic −1 counts nowhere."""
     some = np.flatnonzero(topics >= 0)
     member = csr_matrix((block.weights[some], (topics[some], some)), shape=(n_topics, len(topics)))
     return np.asarray((member @ block.X).todense())

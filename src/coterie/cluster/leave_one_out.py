@@ -64,14 +64,19 @@ class LeaveOneOut:
         self._axes_solve = np.linalg.inv(gram + _PENALTY / _DIRECTIONS**2 * np.eye(len(gram), dtype=FLOAT))
         self.leverage = texts.gather(self._leverage).astype(FLOAT)
 
-    def settle(self, labels: Ints) -> Ints:
-        """Rounds of fit and reassignment from given clusters, until few texts move."""
+    def settle(self, labels: Ints, held: Ints | None = None) -> Ints:
+        """Rounds of fit and reassignment from given clusters, until few texts move.
+
+        A text stays in the cluster that `held` names, unless that is −1.
+        """
         found: Coefficients | None = None
         for _ in range(_MOST_ROUNDS):
             found = self.fit(labels, found)
             moved = np.concatenate(
                 list(self.texts.map(partial(self._others_say, labels=labels, fitted=found)))
             )
+            if held is not None:
+                moved = np.where(held < 0, moved, held)
             changed = self._weight_of(moved != labels)
             labels = moved
             if changed < _SETTLED * self.total:

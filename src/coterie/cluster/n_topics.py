@@ -14,7 +14,9 @@ from scipy.sparse import csr_matrix, diags
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie.cluster.space import company_of
+from coterie.engines.threads import ordered_map, usable_threads
 from coterie.estimator import Array
+from coterie.progress import counted
 from coterie.semantics import unit_rows
 from coterie.weights import idf
 
@@ -231,16 +233,24 @@ def agreement(vectors: Floats, random: np.random.RandomState, largest: int | Non
     top = max(2, min(len(vectors) // _TEXTS_PER_CLUSTER, largest or GRID[-1]))
     grid = [k for k in GRID if k <= top]
     nowhere = _gaussian_cloud(rows, random)
-    texts: list[float] = []
-    cloud: list[float] = []
-    for k in grid:
+    # each K has a seed of its own, so that threads may take them in any order
+    seeds = random.randint(np.iinfo(np.int32).max, size=len(grid))
+
+    def measured(task: tuple[int, int]) -> tuple[float, float | None]:
+        k, seed = task
+        own = np.random.RandomState(seed)
         starts, halvings, null_halvings = _effort(k)
-        texts.append(_mean_agreement(rows, k, starts, halvings, random))
-        if k <= _LAST_CLOUD:
-            cloud.append(_mean_agreement(nowhere, k, starts, null_halvings, random))
-        else:
-            cloud.append(cloud[-1] * (grid[len(cloud) - 1] / k) ** 0.5)
-    return Agreement(np.array(grid), np.array(texts), np.array(cloud))
+        texts = _mean_agreement(rows, k, starts, halvings, own)
+        return texts, _mean_agreement(nowhere, k, starts, null_halvings, own) if k <= _LAST_CLOUD else None
+
+    # the largest first: they take longest, and nobody should wait for them at the end
+    tasks = list(zip(grid, seeds.tolist(), strict=True))[::-1]
+    answers = ordered_map(measured, tasks, usable_threads(None))
+    found = list(counted(answers, "reading the number of topics", len(tasks)))[::-1]
+    cloud: list[float] = []
+    for k, (_, null) in zip(grid, found, strict=True):
+        cloud.append(null if null is not None else cloud[-1] * (grid[len(cloud) - 1] / k) ** 0.5)
+    return Agreement(np.array(grid), np.array([texts for texts, _ in found]), np.array(cloud))
 
 
 def _effort(n_clusters: int) -> tuple[int, int, int]:

@@ -14,6 +14,7 @@ from coterie.cluster.texts import FLOAT, Floats
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
 from coterie.factor.svd import leading_vectors
+from coterie.progress import tell
 from coterie.semantics import cooccurrence, ppmi, unit_rows
 
 Array = npt.NDArray[np.float64]
@@ -61,8 +62,12 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     probes = company @ random.astype(FLOAT)
     texts = documents.mapped(lambda block: _at_unit_length(block, idf, probes))
     across = company.T.tocsr()
+    passes = 0
 
     def product(Q: Array) -> Array:
+        nonlocal passes
+        tell("finding directions", passes, _ITERATIONS + 1, "passes")
+        passes += 1
         image = company @ Q.astype(FLOAT)
         return across @ texts.sum(lambda block: _gram(block, image))
 

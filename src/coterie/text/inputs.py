@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,14 @@ from coterie.errors import InputError
 BATCH_ROWS = 131_072
 _LISTS = (list, tuple, np.ndarray)
 _NUMBERS = (bool, int, float, np.number, np.bool_)
+
+
+@runtime_checkable
+class InBatches(Protocol):
+    """Texts that come some at a time, each time from the first on."""
+
+    def batches(self) -> Iterator[pl.Series]:
+        """Series of strings, or of lists of strings."""
 
 
 def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS) -> Iterator[pl.Series]:

@@ -19,7 +19,7 @@ from coterie.errors import InputError
 from coterie.sequences import UNKNOWN, Sequences
 from coterie.text.analyzer import Analyzer
 from coterie.text.encoder import Encoder, Tokenizer
-from coterie.text.inputs import known_length, text_batches
+from coterie.text.inputs import InBatches, known_length, text_batches
 from coterie.text.tokens import Kind
 from coterie.text.unspaced import Segmenter
 from coterie.text.vocabulary import Limits, Vocabulary
@@ -213,4 +213,6 @@ def _batches(texts: Any) -> tuple[Iterable[pl.Series], int | None]:
 
     if isinstance(texts, TextSource):
         return (batch.texts for batch in texts), None
+    if isinstance(texts, InBatches):
+        return texts.batches(), None
     return text_batches(texts), known_length(texts)

@@ -1,0 +1,111 @@
+"""`coterie assign`: the topics of a run for other texts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coterie.cli.progress import shown
+from coterie.cli.shared import input_options, open_source, spooled, told_skipped, whole_file
+from coterie.errors import InputError
+from coterie.progress import tell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from coterie.runs import Run
+    from coterie.text import TextSource
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(allow_dash=True))
+@input_options
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write .csv, .parquet or .jsonl instead of printing CSV.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
+def assign(
+    run: Path, file: str, language: list[str], out: Path | None, as_json: bool, **reading: Any
+) -> None:
+    """Give each text of FILE ("-" is standard input) a topic of RUN, a confidence and a reason.
+
+    All columns of FILE are kept, and as many rows; the topic, its label, the confidence, the second-best
+    topic and the reason are added. The column of the texts is that of the run unless --text names another.
+
+    \b
+    Examples:
+      coterie assign run tomorrow.csv --out assigned.csv
+      coterie assign run tomorrow.csv | head -3
+      echo "where is my parcel" | coterie assign run - --format lines --json
+    """
+    from coterie.runs import assigned_table, open_run
+
+    opened = open_run(run)
+    text = reading.pop("text")
+    done = 0
+    with spooled(file) as path, shown(out is None):
+        source = _source(opened, path, text, reading)
+        with _writer(out, as_json) as write:
+            for batch in source:
+                write(assigned_table(opened.model, batch.table, batch.texts))
+                done += len(batch.texts)
+                tell("assigning topics", done, None, "texts")
+    told_skipped(source)
+    if out is not None:
+        click.echo(f"{done:,} texts written to {out}", err=True)
+
+
+def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:
+    """The texts of the file, from the column that is named, else that of the run, else the only one."""
+    if text is None:
+        same = open_source(path, run.info["data"]["column"], **reading)
+        try:
+            next(iter(same))
+        except InputError:
+            pass
+        else:
+            return same
+    return open_source(path, text, **reading)
+
+
+@contextmanager
+def _writer(out: Path | None, as_json: bool) -> Iterator[Any]:
+    """A function that takes tables one after another and writes them where they belong."""
+    from coterie.storage.tables import CsvWriter, ParquetWriter
+
+    suffix = ".jsonl" if as_json and out is None else ".csv" if out is None else out.suffix.lower()
+    if suffix not in (".csv", ".parquet", ".jsonl"):
+        raise InputError(f"--out must end in .csv, .parquet or .jsonl, got {str(out)!r}")
+    if out is None:
+        yield _printed(suffix == ".jsonl")
+    elif suffix == ".jsonl":
+        with whole_file(out) as target, target.open("wb") as file:
+            yield lambda frame: frame.write_ndjson(file)
+    else:
+        writer = CsvWriter if suffix == ".csv" else ParquetWriter
+        with whole_file(out) as target, writer(target) as table:
+            yield table.write
+
+
+def _printed(as_json: bool) -> Any:
+    """Print tables on standard output; CSV as in files, so that no spreadsheet takes a cell for a formula."""
+    from coterie.storage.tables import neutralise
+
+    first = True
+
+    def write(frame: pl.DataFrame) -> None:
+        nonlocal first
+        text = frame.write_ndjson() if as_json else neutralise(frame).write_csv(include_header=first)
+        first = False
+        sys.stdout.write(text)
+
+    return write

@@ -1,0 +1,167 @@
+"""`coterie edit`: topics renamed, merged and split by hand, terms banned, texts pinned; kept as a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from coterie.cli.progress import shown
+from coterie.cli.shared import console, print_json, safe, table
+from coterie.cli.topics import topics_table
+
+if TYPE_CHECKING:
+    from coterie.topics import TopicModel
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def _run_argument(command: Decorated) -> Decorated:
+    return click.argument("run", type=click.Path(path_type=Path))(command)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def edit() -> None:
+    """Change the topics of a run by hand. A topic is named by its number, its label or the beginning of that.
+
+    Edits are kept in edits.json in the run folder and applied again by the next coterie fit into it.
+
+    \b
+    Examples:
+      coterie edit rename run 0 "Deliveries"
+      coterie edit merge run 0 1
+      coterie edit undo run
+    """
+
+
+@edit.command()
+@_run_argument
+@click.argument("topic")
+@click.argument("label")
+def rename(run: Path, topic: str, label: str) -> None:
+    """Call TOPIC of RUN something else.
+
+    \b
+    Example:
+      coterie edit rename run 0 "Deliveries"
+    """
+    _edited(run, lambda model: model.rename(topic, label))
+
+
+@edit.command()
+@_run_argument
+@click.argument("into")
+@click.argument("others", nargs=-1, required=True)
+def merge(run: Path, into: str, others: tuple[str, ...]) -> None:
+    """Make OTHERS a part of topic INTO.
+
+    \b
+    Example:
+      coterie edit merge run 0 1
+    """
+    _edited(run, lambda model: model.merge(into, *others))
+
+
+@edit.command()
+@_run_argument
+@click.argument("topic")
+@click.option(
+    "--parts",
+    metavar="N",
+    type=click.IntRange(2, 100),
+    default=2,
+    show_default=True,
+    help="How many topics to make of it.",
+)
+def split(run: Path, topic: str, parts: int) -> None:
+    """Make several topics of one; the largest keeps the number.
+
+    \b
+    Example:
+      coterie edit split run 0 --parts 2
+    """
+    _edited(run, lambda model: model.split(topic, parts))
+
+
+@edit.command()
+@_run_argument
+@click.argument("terms", nargs=-1, required=True)
+def ban(run: Path, terms: tuple[str, ...]) -> None:
+    """Let TERMS count for nothing, now and in the next fit.
+
+    \b
+    Example:
+      coterie edit ban run parcel
+    """
+    _edited(run, lambda model: model.ban(*terms))
+
+
+@edit.command()
+@_run_argument
+@click.argument("topic")
+@click.argument("text")
+def pin(run: Path, topic: str, text: str) -> None:
+    """Put TEXT, and each that is word for word the same, into TOPIC.
+
+    \b
+    Example:
+      coterie edit pin run 0 "where is my parcel"
+    """
+    _edited(run, lambda model: model.pin(text, topic))
+
+
+@edit.command()
+@_run_argument
+def undo(run: Path) -> None:
+    """Take the last edit back.
+
+    \b
+    Example:
+      coterie edit rename run 0 "Deliveries" && coterie edit undo run
+    """
+    _edited(run, lambda model: model.undo(), stamp=False)
+
+
+@edit.command("log")
+@_run_argument
+@click.option("--json", "as_json", is_flag=True, help="Print the edits as JSON.")
+def show_log(run: Path, as_json: bool) -> None:
+    """Show the edits of RUN, in order.
+
+    \b
+    Example:
+      coterie edit log run
+    """
+    from coterie.runs import open_run
+
+    edits = open_run(run).model.edits
+    if as_json:
+        print_json(list(edits))
+    elif not edits:
+        click.echo("no edits yet")
+    else:
+        rows = [[number, str(edit), edit.made] for number, edit in enumerate(edits, 1)]
+        console().print(table(["", "edit", "made"], rows))
+
+
+def _edited(run: Path, change: Callable[[TopicModel], Any], stamp: bool = True) -> None:
+    """Open a run, change its model, write it anew and show the topics."""
+    from dataclasses import replace
+
+    from coterie.runs import open_run
+
+    with shown():
+        opened = open_run(run)
+        model = opened.with_texts()
+        change(model)
+        if stamp:
+            made = datetime.now(UTC).isoformat(timespec="seconds")
+            model.edits = (*model.edits[:-1], replace(model.edits[-1], made=made))
+        done = str(model.edits[-1]) if stamp else f"{len(model.edits)} edits left"
+        saved = opened.save()
+    out = console()
+    out.print(topics_table(saved.model.topics))
+    out.print(safe(done), markup=False)

@@ -1,0 +1,146 @@
+"""`coterie evaluate`: how good the topics of a run are, against known classes or by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coterie.cli.shared import console, json_option, print_json, safe, table
+from coterie.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from coterie.runs import Run
+
+#: Lower ends of the bands in which confidence is compared with what is so.
+_BANDS = (0.0, 0.2, 0.4, 0.6, 0.8)
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--label", metavar="COLUMN", help="Column of known classes.")
+@json_option
+def evaluate(run: Path, label: str | None, as_json: bool) -> None:
+    """Measure the topics of RUN.
+
+    With --label: purity, NMI, ARI and accuracy against the classes in a column of the input, the class that
+    most texts of each topic have, and how often texts are of that class for each confidence. Without:
+    coherence (NPMI), distinctiveness and diversity of the first terms.
+
+    \b
+    Examples:
+      coterie evaluate run
+      coterie evaluate run --label team
+    """
+    from coterie.runs import open_run
+
+    found = open_run(run)
+    result = _against(found, label) if label is not None else _alone(found)
+    if as_json:
+        print_json(result)
+        return
+    out = console()
+    out.print(table(["measure", "value"], list(result["scores"].items())))
+    if label is not None:
+        topics = [
+            [t["topic"], safe(t["label"]), t["texts"], t["class"], f"{t['share']:.1%}"]
+            for t in result["topics"]
+        ]
+        out.print(
+            table(["topic", "label", "texts", "largest class", "share"], topics, right=["share"], most=50)
+        )
+        bands = [
+            [
+                f"{b['from']:.1f} to {b['to']:.1f}",
+                b["texts"],
+                "-" if b["right"] is None else f"{b['right']:.1%}",
+            ]
+            for b in result["confidence"]
+        ]
+        headings = ["confidence", "texts", "in the largest class of their topic"]
+        out.print(table(headings, bands, right=headings[1:]))
+
+
+def _alone(run: Run) -> dict[str, Any]:
+    from coterie.metrics import diversity
+
+    topics = run.model.topics
+    sizes = [max(topic.size, 0) for topic in topics]
+    total = max(sum(sizes), 1)
+    return {
+        "scores": {
+            "topics": len(topics),
+            "coherence (NPMI)": sum(t.coherence for t in topics) / len(topics),
+            "distinctiveness": sum(t.distinctiveness * t.size for t in topics) / total,
+            "diversity": diversity([t.terms for t in topics], 10),
+            "texts with a known word": run.model.n_known_ / max(run.model.n_texts_, 1),
+        }
+    }
+
+
+def _against(run: Run, label: str) -> dict[str, Any]:
+    import polars as pl
+
+    from coterie.metrics import clustering_scores
+
+    rows = run.input()
+    if label not in rows.columns:
+        raise InputError(
+            f"the texts of {run.folder} have no column {label!r}; there are {', '.join(rows.columns)}"
+        )
+    names = run.columns
+    frame = pl.DataFrame(
+        {
+            "topic": run.table[names["topic"]],
+            "confidence": run.table[names["confidence"]],
+            "class": rows[label].cast(pl.String),
+        }
+    ).filter(pl.col("class").is_not_null() & (pl.col("class") != ""))
+    if frame.is_empty():
+        raise InputError(f"no text of {run.folder} has a class in column {label!r}")
+    scores = clustering_scores(frame["class"].to_list(), frame["topic"].to_list())
+    largest = _largest_classes(frame)
+    right = frame.join(largest, on="topic", how="left").with_columns(
+        right=pl.col("class") == pl.col("largest")
+    )
+    labels = {topic.id: topic.label for topic in run.model.topics}
+    return {
+        "scores": {"labelled texts": len(frame), "classes": frame["class"].n_unique(), **_plain(scores)},
+        "topics": [
+            {"topic": topic, "label": labels[topic], "texts": texts, "class": name, "share": share}
+            for topic, name, texts, share in largest.select("topic", "largest", "texts", "share").iter_rows()
+        ],
+        "confidence": [_band(right, low) for low in _BANDS],
+    }
+
+
+def _plain(scores: Any) -> dict[str, float]:
+    from dataclasses import asdict, is_dataclass
+
+    return dict(asdict(scores) if is_dataclass(scores) else scores)  # type: ignore[arg-type]
+
+
+def _largest_classes(frame: pl.DataFrame) -> pl.DataFrame:
+    """For each topic the class that most of its texts have, the first in the alphabet of equals."""
+    import polars as pl
+
+    counted = frame.group_by("topic", "class").agg(n=pl.len())
+    ranked = counted.sort("topic", "n", "class", descending=[False, True, False])
+    return (
+        ranked.group_by("topic", maintain_order=True)
+        .agg(largest=pl.col("class").first(), n=pl.col("n").first(), texts=pl.col("n").sum())
+        .with_columns(share=pl.col("n") / pl.col("texts"))
+    )
+
+
+def _band(right: pl.DataFrame, low: float) -> dict[str, Any]:
+    import polars as pl
+
+    high = low + 0.2
+    inside = right.filter(
+        (pl.col("confidence") >= low) & ((pl.col("confidence") < high) | (low == _BANDS[-1]))
+    )
+    return {"from": low, "to": round(high, 1), "texts": len(inside), "right": inside["right"].mean()}

@@ -1,0 +1,159 @@
+"""How far the work is, as a bar on standard error while somebody is looking at it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from coterie.progress import Step, listening
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, Task, TaskID
+    from rich.text import Text
+
+#: Seconds of work before anything is shown: a bar that flashes up and goes tells nobody anything.
+PATIENCE = 1.5
+_REFRESHES = 5
+_SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+
+
+@contextmanager
+def shown(quiet: bool = False) -> Iterator[None]:
+    """Show the stage that the library is in, from `PATIENCE` seconds on, until the end of the `with`.
+
+    Nothing is shown where standard error is no terminal, or if `quiet`.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    bar = _Bar()
+    try:
+        with listening(bar.hear):
+            yield
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """One bar for the current stage. A thread of its own opens it, as a slow stage may tell nothing."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._told = threading.Event()
+        self._over = threading.Event()
+        self._step: Step | None = None
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._began = time.monotonic()
+        self._opener = threading.Thread(target=self._open, daemon=True)
+        self._opener.start()
+
+    def hear(self, step: Step) -> None:
+        """Keep the newest step, and show it if the bar is open."""
+        with self._lock:
+            new = self._step is None or self._step.stage != step.stage or step.done < self._step.done
+            self._step = step
+            if self._bar is not None:
+                self._show(step, new)
+        self._told.set()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._over.set()
+        self._told.set()
+        self._opener.join()
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _open(self) -> None:
+        if self._over.wait(PATIENCE):
+            return
+        self._told.wait()
+        if self._over.is_set():
+            return
+        bar = _progress()  # outside of the lock: the first import of rich takes a while
+        with self._lock:
+            self._bar = bar
+            if self._step is not None:
+                self._show(self._step, True)
+        bar.start()
+
+    def _show(self, step: Step, new: bool) -> None:
+        assert self._bar is not None
+        if new:
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._task = self._bar.add_task(step.stage, total=step.total, unit=step.unit)
+        if self._task is not None:
+            self._bar.update(self._task, completed=step.done, total=step.total)
+
+
+def _progress() -> Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    class Done(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return _text(_done(task))
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return _text(_rate(task))
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        Done(),
+        Rate(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        refresh_per_second=_REFRESHES,
+        # standard output is the result and may go to a file: it must not come through the bar's console
+        redirect_stdout=False,
+    )
+
+
+def _text(plain: str) -> Text:
+    from rich.text import Text
+
+    return Text(plain)
+
+
+def _done(task: Task) -> str:
+    unit = task.fields["unit"]
+    if unit == "bytes":
+        of = "" if task.total is None else f" of {_size(task.total)}"
+        return f"{_size(task.completed)}{of}"
+    of = "" if task.total is None else f"/{task.total:,.0f}"
+    return f"{task.completed:,.0f}{of} {unit}".rstrip()
+
+
+def _rate(task: Task) -> str:
+    speed = task.finished_speed or task.speed
+    if not speed:
+        return ""
+    unit = task.fields["unit"]
+    if unit == "bytes":
+        return f"{_size(speed)}/s"
+    number = f"{speed:,.0f}" if speed >= 10 else f"{speed:.1f}"
+    return f"{number} {unit}/s" if unit else f"{number}/s"
+
+
+def _size(n_bytes: float) -> str:
+    for name, size in _SIZES:
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {name}"
+    return f"{n_bytes:,.0f} bytes"

@@ -1,0 +1,57 @@
+"""Topics that somebody named beforehand: texts that hold their words, and the clusters these begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+
+from coterie.cluster.space import unit_dense
+from coterie.cluster.spherical import spherical_kmeans
+from coterie.cluster.texts import Floats, Ints, Sample, Texts
+from coterie.engines import Block, MemoryEngine
+
+#: The label of a text that no anchor holds.
+FREE = -1
+
+
+def held_by(anchors: Sequence[npt.ArrayLike], counts: csr_matrix) -> Ints:
+    """The anchor that holds each text, by number: the only one of which it has a word; else `FREE`.
+
+    >>> held_by([[0], [1, 2]], csr_matrix([[1, 0, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])).tolist()
+    [0, 1, -1, -1]
+    """
+    words = np.zeros((counts.shape[1], len(anchors)))
+    for number, columns in enumerate(anchors):
+        words[np.asarray(columns, dtype=np.int64), number] = 1.0
+    held = (counts @ words) > 0
+    return np.where(held.sum(axis=1) == 1, held.argmax(axis=1), FREE)
+
+
+def centers_around(
+    texts: Sample, held: Ints, n_anchors: int, n_topics: int, random: np.random.RandomState, **settings: float
+) -> Floats:
+    """Centres to begin with: of the texts each anchor holds, then of clusters of the texts that are free."""
+    sums = texts.sum(lambda block: _sums(block, held[block.rows], n_anchors))
+    anchored = unit_dense(sums)
+    if n_topics == n_anchors:
+        return anchored
+    free = [
+        Block(block.directions, np.where(held[block.rows] == FREE, block.weights, 0.0), block.start)
+        for block in texts.blocks
+    ]
+    found = spherical_kmeans(
+        MemoryEngine(free, texts.threads),
+        n_topics - n_anchors,
+        random,
+        **settings,  # type: ignore[arg-type]
+    )
+    return np.vstack([anchored, found.centers])
+
+
+def _sums(block: Texts, held: Ints, n_anchors: int) -> Floats:
+    some = np.flatnonzero(held != FREE)
+    member = csr_matrix((block.weights[some], (held[some], some)), shape=(n_anchors, len(held)))
+    return np.asarray(member @ block.directions)

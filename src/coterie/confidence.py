@@ -1,0 +1,203 @@
+"""How sure one may be that a text belongs with most of its topic, learned without labels.
+
+1. Other opinions: halves of the texts are clustered anew, into as many clusters as there are topics. A text
+   keeps its company if the texts around it, in clusters that know nothing of topics, are of its topic too.
+2. A text is told clearly if its first topic has a much larger share of it than the second.
+3. Where the texts of a collection keep their company on the whole, words tell topics; where they do not,
+   topics are much a matter of chance, and no single text is sure.
+4. A text of few words is less sure.
+
+A logistic map makes one number of these four: about the chance that a text is in the class that most texts
+of its topic are in. Its coefficients were fitted once, to labelled sets, by ``benchmarks/confidence.py``; how
+far the number can be trusted is in docs/confidence.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from coterie.cluster.spherical import spherical_kmeans
+from coterie.engines import Block, MemoryEngine
+
+Array = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.int64]
+
+#: Of the logistic map: constant, clear share, company of the text, company of all texts, few words.
+COEFFICIENTS = (-0.29, 0.57, 0.44, 1.08, -1.90)
+#: Opinions, two for each way of cutting the texts into halves. One start each: where starts end differently,
+#: topics could have come out differently too.
+_OPINIONS = 10
+#: Opinions are formed on at most so many distinct texts.
+_MOST_TEXTS = 8_000
+#: An opinion need not be polished: sweeps of k-means, and the share that a further one must add.
+_SWEEPS, _TOLERANCE = 15, 1e-3
+#: So many texts, spread like all texts, are added to each cluster of an opinion: few texts prove little.
+_PRIOR = 2.0
+#: Added to both sides of odds, so that no share is beyond doubt.
+_DOUBT = 0.1
+#: Decimals that count: products with a batch of texts round differently from products with one.
+_COSINE_DECIMALS, _DECIMALS = 9, 6
+#: Rows worked on together.
+_ROWS = 8_192
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """What `learn_confidence` found: enough to tell how sure the topic of any text is.
+
+    `centers` are opinions × clusters × dimensions: unit vectors, or zeros for a cluster without a text.
+    `company` is opinions × clusters × topics: how far texts of the cluster are of the topic beyond what all
+    texts are, from 0 (no more than all) to 1 (every one). `agreement` is the mean company of the texts
+    that were learned from.
+    """
+
+    centers: Floats
+    company: Floats
+    agreement: float
+
+    def of(self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
+        """How sure the topic with the largest share of each text is, from 0 to 1.
+
+        A text gets the same answer alone and among others. One of which nothing is known, whose memberships
+        are all zero, gets 0. With a single topic there is nothing to be told apart, and all are low.
+
+        Parameters
+        ----------
+        memberships
+            Texts × topics, rows that sum to 1 or are zero.
+        directions
+            Texts × dimensions, rows of unit length or zero.
+        n_words
+            Number of distinct known terms of each text.
+        """
+        shares = np.asarray(memberships, dtype=np.float64)
+        # not a matrix product: its rounding depends on how many rows there are
+        scores = (self.evidence(shares, directions, n_words) * COEFFICIENTS[1:]).sum(axis=1) + COEFFICIENTS[0]
+        found: Array = np.round(1.0 / (1.0 + np.exp(-scores)), _DECIMALS)
+        found[~shares.any(axis=1)] = 0.0
+        return found
+
+    def evidence(
+        self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike
+    ) -> Array:
+        """What the logistic map is made of: texts × the coefficients after the constant."""
+        shares = np.asarray(memberships, dtype=np.float64)
+        company = self._company(shares.argmax(axis=1), np.asarray(directions))
+        columns = (
+            _log_odds(_lead(shares)),
+            _log_odds(company),
+            np.full(len(shares), _log_odds(np.float64(self.agreement))),
+            1.0 / (1.0 + np.asarray(n_words, dtype=np.float64)),
+        )
+        return np.stack(columns, axis=1)
+
+    def _company(self, topics: Ints, directions: Floats) -> Array:
+        """The company that each text keeps, the mean over opinions; none without a direction."""
+        found = np.zeros(len(topics))
+        for a in range(0, len(topics), _ROWS):
+            some = slice(a, a + _ROWS)
+            for centers, company in zip(self.centers, self.company, strict=True):
+                found[some] += company[_nearest(directions[some], centers), topics[some]]
+        found[~directions.any(axis=1)] = 0.0
+        return found / len(self.centers)
+
+
+def learn_confidence(
+    memberships: npt.ArrayLike,
+    directions: npt.ArrayLike,
+    n_words: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    random_state: Any = 0,
+) -> Confidence:
+    """Form the opinions that confidence rests on.
+
+    It asks nothing of the method that gave the memberships. Of many texts every n-th is taken, so rows should
+    stand in an order that has nothing to do with what they are about.
+
+    Parameters
+    ----------
+    memberships
+        Distinct texts × topics, rows that sum to 1 or are zero.
+    directions
+        Texts × dimensions, rows of unit length or zero.
+    n_words
+        Number of distinct known terms of each text.
+    weights
+        How many texts each row stands for.
+    random_state
+        Seed of the opinions.
+
+    >>> directions = np.repeat(np.eye(3), [40, 40, 40], axis=0)[np.arange(120) * 7 % 120]
+    >>> memberships = 0.9 * directions + 0.1 / 3
+    >>> memberships[0] = [0.4, 0.3, 0.3]
+    >>> sure = learn_confidence(memberships, directions, np.full(120, 8), np.ones(120))
+    >>> sure.of(memberships[:2], directions[:2], [8, 8]).round(1)
+    array([0.8, 1. ])
+    """
+    shares, vectors = np.asarray(memberships), np.asarray(directions)
+    some = slice(None, None, max(1, -(-len(shares) // _MOST_TEXTS)))
+    shares, vectors = shares[some], vectors[some]
+    # a text of which nothing is known teaches nothing
+    known = shares.any(axis=1) & vectors.any(axis=1) & (np.asarray(n_words)[some] > 0)
+    held = np.where(known, np.asarray(weights, dtype=np.float64)[some], 0.0)
+    topics = shares.argmax(axis=1)
+    sizes = np.bincount(topics, held, shares.shape[1])
+    n_clusters = max(1, int(np.count_nonzero(sizes)))
+    random = check_random_state(random_state)
+    centers = np.stack([_opinion(vectors, held * half, n_clusters, random) for half in _halves(len(vectors))])
+    company, agreement = [], 0.0
+    for opinion in centers:
+        nearest = _nearest(vectors, opinion)
+        company.append(_company_of(nearest, topics, held, (n_clusters, len(sizes))))
+        agreement += float(held @ company[-1][nearest, topics]) / max(float(held.sum()), 1e-300)
+    return Confidence(centers, np.stack(company), round(agreement / len(centers), _DECIMALS))
+
+
+def _halves(n_rows: int) -> list[npt.NDArray[np.bool_]]:
+    """Every second row and the others, every second pair of rows and the others, and so on."""
+    rows = np.arange(n_rows)
+    return [(rows >> opinion // 2) % 2 == opinion % 2 for opinion in range(_OPINIONS)]
+
+
+def _opinion(directions: Floats, weights: Array, n_clusters: int, random: np.random.RandomState) -> Floats:
+    """Centres of clusters of the texts that have a weight."""
+    chosen = weights > 0
+    block = Block(directions[chosen].astype(np.float32), weights[chosen])
+    engine = MemoryEngine([block])
+    found = spherical_kmeans(engine, n_clusters, random, max_iter=_SWEEPS, tol=_TOLERANCE)
+    return found.centers.astype(np.float32)
+
+
+def _nearest(directions: Floats, centers: Floats) -> Ints:
+    cosines = directions.astype(np.float64) @ centers.T.astype(np.float64)
+    return np.round(cosines, _COSINE_DECIMALS).argmax(axis=1)
+
+
+def _company_of(clusters: Ints, topics: Ints, weights: Array, shape: tuple[int, int]) -> Floats:
+    """Clusters × topics: the share of the topic in the cluster, from its share in all texts (0) to 1."""
+    n_clusters, n_topics = shape
+    counts = np.bincount(clusters * n_topics + topics, weights, n_clusters * n_topics).reshape(shape)
+    base = counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
+    inside = (counts + _PRIOR * base) / (counts.sum(axis=1, keepdims=True) + _PRIOR)
+    # a topic that all texts are in cannot be told from the others
+    beyond = np.divide(inside - base, 1.0 - base, where=base < 1.0, out=np.zeros(shape))
+    return np.clip(beyond, 0.0, 1.0).astype(np.float32)
+
+
+def _lead(shares: Array) -> Array:
+    """By how much the first topic of each text leads over the second."""
+    if shares.shape[1] < 2:
+        return shares.sum(axis=1)
+    second, first = np.partition(shares, -2, axis=1)[:, -2:].T
+    return np.clip(first - second, 0.0, 1.0)
+
+
+def _log_odds(share: Any) -> Any:
+    return np.log((share + _DOUBT) / (1.0 - share + _DOUBT))

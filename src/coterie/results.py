@@ -1,0 +1,182 @@
+"""What a person gets to see: one schema for Python, tables, JSON and pages. Frozen, and without any logic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Why a text of which nothing is known is where it is.
+NO_KNOWN_WORD = "no known word"
+#: Why a text that somebody put into a topic is where it is.
+PINNED = "pinned"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic as a person reads it.
+
+    `terms` are words as people write them, the most telling first, and `weights` how likely a word of the
+    topic is each of them. `size` is the number of texts and `share` their part of all. `coherence` is the
+    mean NPMI of its first terms in the texts, −1 … 1; `distinctiveness` the part of their uses that falls
+    into this topic, 0 … 1. `examples` are typical texts, no two of them alike.
+    """
+
+    id: int
+    label: str
+    terms: tuple[str, ...]
+    weights: tuple[float, ...]
+    size: int
+    share: float
+    coherence: float
+    distinctiveness: float
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a text is in its topic: which of its words say so, and words of the topic that it does not hold
+    but that keep its company. `note` is said where there is something else to it.
+
+    >>> print(Reason(("refund", "invoice"), ("charge",)))
+    refund, invoice; related: charge
+    """
+
+    words: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    note: str = ""
+
+    def __str__(self) -> str:
+        related = f"related: {', '.join(self.related)}" if self.related else ""
+        return "; ".join(part for part in (self.note, ", ".join(self.words), related) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Where a text belongs, how sure that is, where else it might belong (None if nowhere), and why."""
+
+    topic: int
+    label: str
+    confidence: float
+    second: int | None
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Assignments(Sequence[Assignment]):
+    """An assignment for each text, in the order the texts came; columns are numpy arrays.
+
+    `second` is −1 where there is no second-best topic.
+    """
+
+    topic: npt.NDArray[np.int64]
+    confidence: npt.NDArray[np.float64]
+    second: npt.NDArray[np.int64]
+    reasons: tuple[Reason, ...]
+    labels: dict[int, str]
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    @overload
+    def __getitem__(self, row: int) -> Assignment: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Assignment]: ...
+    def __getitem__(self, row: int | slice) -> Assignment | list[Assignment]:
+        if isinstance(row, slice):
+            return [self[number] for number in range(*row.indices(len(self)))]
+        topic, second = int(self.topic[row]), int(self.second[row])
+        return Assignment(
+            topic,
+            self.labels[topic],
+            float(self.confidence[row]),
+            None if second < 0 else second,
+            self.reasons[row],
+        )
+
+    def __iter__(self) -> Iterator[Assignment]:
+        return (self[row] for row in range(len(self)))
+
+    def frame(self) -> pl.DataFrame:
+        """The assignments as a table: topic, label, confidence, second and reason."""
+        import polars as pl
+
+        names = pl.DataFrame(
+            {"topic": list(self.labels), "label": list(self.labels.values())},
+            schema={"topic": pl.Int64, "label": pl.String},
+        )
+        second = pl.Series(self.second, dtype=pl.Int64)
+        return (
+            pl.DataFrame({"topic": pl.Series(self.topic, dtype=pl.Int64)})
+            .join(names, on="topic", how="left", maintain_order="left")
+            .with_columns(
+                confidence=pl.Series(self.confidence, dtype=pl.Float64),
+                second=pl.when(second >= 0).then(second),
+                reason=pl.Series([str(reason) for reason in self.reasons], dtype=pl.String),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A fitted text near to another: `row` is its number among the texts, `similarity` the cosine."""
+
+    row: int
+    text: str
+    topic: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A part of the tree of topics: a topic, or two branches and what their texts have in common.
+
+    `height` is the distance at which the two meet, 0 for a topic.
+    """
+
+    topics: tuple[int, ...]
+    label: str
+    size: int
+    height: float
+    parts: tuple[Branch, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        name = f"{self.label} ({self.size:,})"
+        yield name if self.parts else f"[{self.topics[0]}] {name}"
+        for number, part in enumerate(self.parts):
+            last = number == len(self.parts) - 1
+            for row, line in enumerate(part._lines()):
+                head = ("└ " if last else "├ ") if not row else ("  " if last else "│ ")
+                yield head + line
+
+
+def topics_frame(topics: Sequence[Topic]) -> pl.DataFrame:
+    """Topics as a table; terms and examples are lists."""
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "topic": [topic.id for topic in topics],
+            "label": [topic.label for topic in topics],
+            "size": [topic.size for topic in topics],
+            "share": [topic.share for topic in topics],
+            "coherence": [topic.coherence for topic in topics],
+            "distinctiveness": [topic.distinctiveness for topic in topics],
+            "terms": [list(topic.terms) for topic in topics],
+            "examples": [list(topic.examples) for topic in topics],
+        },
+        schema={
+            "topic": pl.Int64, "label": pl.String, "size": pl.Int64, "share": pl.Float64,
+            "coherence": pl.Float64, "distinctiveness": pl.Float64,
+            "terms": pl.List(pl.String), "examples": pl.List(pl.String),
+        },
+    )  # fmt: skip

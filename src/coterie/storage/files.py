@@ -1,0 +1,126 @@
+"""Files that others may have touched: opened only if plain, read only up to a limit, JSON only if plain."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from coterie.errors import InputError
+from coterie.storage.words import cannot
+
+MAX_JSON_BYTES = 1 << 28
+MAX_JSON_VALUES = 8_000_000
+"""Brackets, braces and commas: an object of a few bytes takes hundreds of bytes of memory."""
+
+MAX_DIGITS = 100
+_PIECE = 1 << 20
+AGAIN = "copy it anew from where it came from, or fit and save again"
+
+
+def checksum(path: str | Path) -> str:
+    """The SHA-256 of a file, read piece by piece.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "empty"
+    >>> path.touch()
+    >>> checksum(path)[:16]
+    'e3b0c44298fc1c14'
+    """
+    digest = hashlib.sha256()
+    with opened(Path(path)) as (file, _):
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """An existing plain file and its size; what the system refuses meanwhile is told as one sentence."""
+    try:
+        # a pipe would wait for a writer, for ever
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise InputError(f"{path} is not a plain file; {AGAIN}")
+            yield file, found.st_size
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing; {AGAIN}") from error
+    except OSError as error:
+        raise cannot(path, "read", error) from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file."""
+    with opened(path) as (file, size):
+        if size > MAX_JSON_BYTES:
+            raise InputError(
+                f"{path} has {size:,} bytes, more than the {MAX_JSON_BYTES:,} ever read; {AGAIN}"
+            )
+        data = file.read(size)
+    return parse(data, path)
+
+
+def parse(data: bytes, path: Path) -> dict[str, Any]:
+    """The object in JSON text: strictly by the standard, each key once, no number beyond what floats hold."""
+    try:
+        check_json(data)
+        parsed = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_once,
+            parse_constant=_no_constant,
+            parse_int=_integer,
+            parse_float=_finite,
+        )
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is damaged: byte {error.start} is not UTF-8; {AGAIN}") from error
+    except RecursionError as error:
+        raise InputError(f"{path} is damaged: it is nested too deeply; {AGAIN}") from error
+    except MemoryError as error:
+        raise InputError(f"{path} does not fit into memory; {AGAIN}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {error}; {AGAIN}") from error
+    if not isinstance(parsed, dict):
+        raise InputError(f"{path} is damaged: it holds a {type(parsed).__name__}, not an object; {AGAIN}")
+    return parsed
+
+
+def check_json(data: bytes) -> None:
+    """Raise ValueError if JSON text is larger than what is ever read."""
+    if len(data) > MAX_JSON_BYTES:
+        raise ValueError(f"more than {MAX_JSON_BYTES:,} bytes of JSON")
+    if sum(map(data.count, (b"[", b"{", b","))) > MAX_JSON_VALUES:
+        raise ValueError(f"more than {MAX_JSON_VALUES:,} values in JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice[:50]!r} is there twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return number

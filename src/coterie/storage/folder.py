@@ -1,0 +1,325 @@
+"""A folder that is replaced as a whole: a crash, Ctrl-C or a full disk leaves the old one or the new one.
+
+The new folder is written beside the old one, under a hidden name, and put on the disk. Then the two swap
+their names in one step. Where a system has no such step, the old one is moved aside for a moment; a process
+that dies in that moment leaves it there, and `recover` puts it back.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from coterie.errors import InputError
+from coterie.storage import trees
+from coterie.storage.exchange import exchange
+from coterie.storage.locks import Lock, take
+from coterie.storage.words import DEVICE_FAULTS, cannot, number
+
+T = TypeVar("T")
+
+PATIENCE = 30.0  # seconds to wait for another process that is in the middle of a swap
+_GAP = 2.0  # seconds after which nobody is between two renames any more
+_PAUSE = 0.01
+_DAY = 24 * 3600
+_LONGEST = 120  # bytes of a name that fits into a longer one on every file system
+_ATTEMPTS = 50
+
+
+@contextmanager
+def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> Iterator[Path]:
+    """Write a folder anew: yields an empty one, which takes its place when the block ends without exception.
+
+    1. `folder` may be absent, empty, or hold a file called `marker`; any other is refused before any work,
+       for it is not ours to replace. Behind a symbolic link, the folder that it leads to is replaced.
+    2. The block writes into the folder yielded, `marker` among the rest. After an exception that folder is
+       removed and `folder` stays as it was.
+    3. What the old folder holds beyond `ours`, the paths that we write (a/b for a file in a folder; the name
+       of a folder stands for all that is in it), belongs to the user and is taken over. What is in `ours` and
+       was not written again is dropped.
+
+    >>> import tempfile
+    >>> run = Path(tempfile.mkdtemp()) / "run"
+    >>> with replaced(run, marker="run.json") as new:
+    ...     _ = (new / "run.json").write_text("{}")
+    >>> [path.name for path in run.iterdir()]
+    ['run.json']
+    """
+    target = _place(folder)
+    ours = frozenset(ours) | {marker}
+    with _told(folder):
+        _refuse_foreign(target, marker)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        recover(target)
+        _refuse_foreign(target, marker)
+        _sweep(target)
+        staging, lock = _stage(target)
+    try:
+        with _told_of_staging(folder, staging):
+            yield staging
+        if not (staging / marker).is_file():
+            raise ValueError(
+                f"the block has written no {marker!r}, without which the folder is not known as ours"
+            )
+        with _told(folder):
+            trees.flush(staging)
+            _put(staging, target, marker, ours)
+    finally:
+        trees.remove(staging)  # after an exchange this name leads to the old folder
+        lock.release()
+
+
+def recover(folder: str | Path) -> None:
+    """Put a folder back that a killed process had moved aside; readers and writers call this first."""
+    target = _place(folder)
+    until = time.monotonic() + _GAP
+    while not os.path.lexists(target) and (asides := _leftovers(target, "old")):
+        late = time.monotonic() > until
+        try:
+            _put_back(asides[-1], target, late)
+        except FileNotFoundError:
+            continue  # another process was quicker
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                return
+            raise InputError(
+                f"{target} was interrupted while it was written and cannot be put back "
+                f"({error.strerror or error}); rename {asides[-1].path} to {target.name}"
+            ) from error
+        if late:
+            return
+        time.sleep(_PAUSE)
+
+
+def steadily(folder: str | Path, read: Callable[[Path], T]) -> T:
+    """`read(folder)`, and again if the folder was replaced meanwhile: no answer mixes old and new files."""
+    target = _place(folder)
+    for _ in range(_ATTEMPTS):
+        recover(target)
+        before = _identity(target)
+        try:
+            answer = read(Path(folder))
+        except InputError:
+            if _unchanged(target, before):
+                raise
+        else:
+            if _unchanged(target, before):
+                return answer
+    raise InputError(
+        f"{folder} is written again and again by another process; read it when that has finished"
+    )
+
+
+class _Leftover(NamedTuple):
+    """A folder beside the target, made by `replaced`."""
+
+    made: int  # nanoseconds
+    process: int
+    path: Path
+
+
+def _place(folder: str | Path) -> Path:
+    """The real path, without links."""
+    try:
+        return Path(os.path.realpath(folder))
+    except (ValueError, OSError) as error:
+        raise InputError(f"{str(folder)!r} is no path of a folder: {error}") from error
+
+
+def _refuse_foreign(target: Path, marker: str) -> None:
+    """Refuse what is not ours to replace."""
+    try:
+        os.lstat(target)
+    except FileNotFoundError:
+        return
+    if not target.is_dir():
+        raise InputError(f"{target} is a file, not a folder; choose another name")
+    if os.path.ismount(target):
+        raise InputError(f"{target} is a disk of its own and cannot be replaced; name a folder inside it")
+    if _inside(target):
+        raise InputError(
+            f"{target} is the folder that you are in and cannot be replaced; "
+            "leave it, or name a folder inside it"
+        )
+    if not (target / marker).is_file() and os.listdir(target):
+        raise InputError(
+            f"{target} holds files but no {marker}, so coterie has not written it and does not replace it; "
+            "choose an empty or a new folder"
+        )
+
+
+def _inside(target: Path) -> bool:
+    """Is the working folder the target or in it? It would be gone afterwards, under the feet of the user."""
+    with suppress(FileNotFoundError):
+        return Path.cwd().is_relative_to(target)
+    return False
+
+
+def _beside(target: Path, ending: str) -> Path:
+    unique = f"{os.getpid()}-{time.time_ns()}-{secrets.token_hex(4)}"
+    return target.with_name(f".{_stem(target)}.coterie-{unique}.{ending}")
+
+
+def _stem(target: Path) -> str:
+    name = os.fsencode(target.name)
+    return target.name if len(name) <= _LONGEST else hashlib.sha256(name).hexdigest()
+
+
+def _leftovers(target: Path, ending: str) -> list[_Leftover]:
+    """Folders that `_beside` has named, the newest last."""
+    pattern = re.compile(rf"\.{re.escape(_stem(target))}\.coterie-(\d+)-(\d+)-[0-9a-f]+\.{ending}")
+    found = []
+    with suppress(FileNotFoundError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if (match := pattern.fullmatch(entry.name)) and entry.is_dir(follow_symlinks=False):
+                found.append(_Leftover(int(match[2]), int(match[1]), Path(entry.path)))
+    return sorted(found)
+
+
+def _stage(target: Path) -> tuple[Path, Lock]:
+    while True:
+        staging = _beside(target, "new")
+        staging.mkdir()
+        # before it is locked another process may take it for a leftover, and remove it
+        with suppress(FileNotFoundError):
+            if lock := take(staging):
+                return staging, lock
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed processes have left."""
+    old = _leftovers(target, "old") if os.path.lexists(target) else []
+    for leftover in [*old, *_leftovers(target, "new")]:
+        with suppress(OSError):
+            if lock := take(leftover.path):
+                if lock.real or _abandoned(leftover):
+                    trees.remove(leftover.path)
+                lock.release()
+
+
+def _abandoned(leftover: _Leftover) -> bool:
+    """Is its process gone, as far as can be said without a lock?"""
+    if os.name == "nt":
+        return time.time_ns() - leftover.made > _DAY * 10**9
+    try:
+        os.kill(leftover.process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _put_back(aside: _Leftover, target: Path, late: bool) -> None:
+    if lock := take(aside.path):
+        try:
+            if lock.real or late or _abandoned(aside):
+                os.rename(aside.path, target)
+        finally:
+            lock.release()
+
+
+def _put(staging: Path, target: Path, marker: str, ours: Collection[str]) -> None:
+    """Let the finished folder take the place of the old one, alone among all processes that try to."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        try:
+            lock = take(target)
+        except FileNotFoundError:
+            recover(target)  # it may be aside for a moment
+            if not os.path.lexists(target) and _renamed(staging, target):
+                return
+            continue
+        if lock is None:
+            time.sleep(_PAUSE)
+            continue
+        try:
+            _refuse_foreign(target, marker)
+            os.chmod(staging, os.stat(target).st_mode & 0o7777 | 0o700)
+            trees.carry(target, staging, ours)
+            trees.flush(staging, files=False)
+            if _swapped(staging, target, ours):
+                return
+        finally:
+            lock.release()
+    raise InputError(f"{target} is being written by another process; try again when that has finished")
+
+
+def _renamed(staging: Path, target: Path) -> bool:
+    """Give the new folder its name, unless another process has just given that name to its own."""
+    try:
+        os.rename(staging, target)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        raise
+    trees.flush_names(target.parent)
+    return True
+
+
+def _swapped(staging: Path, target: Path, ours: Collection[str]) -> bool:
+    """Let the two change places; False if another process took the place in between."""
+    # what the user puts into the old folder while it is being replaced is taken over after the swap
+    if exchange(staging, target):
+        trees.flush_names(target.parent)
+        trees.carry(staging, target, ours)
+        return True
+    aside = _beside(target, "old")
+    try:
+        os.rename(target, aside)
+        if not _renamed(staging, target):
+            return False
+        trees.carry(aside, target, ours)
+        return True
+    finally:
+        if os.path.lexists(target):
+            trees.remove(aside)
+        else:
+            os.rename(aside, target)
+
+
+def _identity(target: Path) -> tuple[int, int, int] | None:
+    """What tells a folder from the one that had its name before; the number alone is soon used again."""
+    try:
+        found = os.stat(target)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_ctime_ns
+
+
+def _unchanged(target: Path, before: tuple[int, int, int] | None) -> bool:
+    if before is None and _leftovers(target, "old"):
+        return False  # it is aside for a moment
+    return before == _identity(target)
+
+
+@contextmanager
+def _told(folder: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise cannot(folder, "written", error) from error
+
+
+@contextmanager
+def _told_of_staging(folder: str | Path, staging: Path) -> Iterator[None]:
+    """Faults of files being written, told of the folder that people know; other errors of the block pass."""
+    try:
+        yield
+    except OSError as error:
+        ours = str(error.filename).startswith(str(staging)) or number(error) in DEVICE_FAULTS
+        if not ours:
+            raise
+        raise cannot(folder, "written", error) from error
+    except InputError as error:
+        if str(staging) not in str(error):
+            raise
+        raise InputError(str(error).replace(str(staging), str(folder))) from error

@@ -1,0 +1,95 @@
+"""Whole folders: put on the disk, taken over, removed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from coterie.errors import InputError
+
+
+def flush(folder: Path, *, files: bool = True) -> None:
+    """Wait until the disk has a folder with all that is in it, or only the names that are in it."""
+    for root, _, names in os.walk(folder, topdown=False):
+        for name in names if files else ():
+            path = os.path.join(root, name)
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                sync(path)
+        flush_names(root)
+
+
+def flush_names(folder: str | Path) -> None:
+    """Wait until the disk has the names in one folder, where the system can promise that."""
+    if os.name != "nt":
+        sync(folder)
+
+
+def carry(old: Path, new: Path, ours: Collection[str], *, inside: str = "") -> None:
+    """Take over what is in `old` but not in `new`, except for the paths in `ours` and what is below them.
+
+    Files become hard links, or copies where links are impossible. Folders that `ours` goes into (a/b names a
+    file in folder a) are taken over only for the foreign files in them.
+    """
+    with os.scandir(old) as entries:
+        for entry in entries:
+            path, target = inside + entry.name, new / entry.name
+            if path in ours:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                _carry_folder(Path(entry.path), target, ours, path + "/")
+            elif not os.path.lexists(target):
+                new.mkdir(parents=True, exist_ok=True)
+                _carry_file(entry, target)
+
+
+def _carry_folder(old: Path, new: Path, ours: Collection[str], inside: str) -> None:
+    if os.path.lexists(new) and (new.is_symlink() or not new.is_dir()):
+        return
+    made = not new.exists() and not any(path.startswith(inside) for path in ours)
+    if made:
+        new.mkdir()
+    carry(old, new, ours, inside=inside)
+    if made:
+        shutil.copystat(old, new)  # afterwards: the folder may be read-only
+
+
+def _carry_file(entry: os.DirEntry[str], target: Path) -> None:
+    if entry.is_symlink():
+        os.symlink(os.readlink(entry.path), target)
+        return
+    try:
+        os.link(entry.path, target)
+    except OSError:
+        if not entry.is_file(follow_symlinks=False):  # to copy a pipe would wait for ever
+            raise InputError(
+                f"{entry.path} is neither a file nor a folder and cannot be kept; move it away and try again"
+            ) from None
+        shutil.copy2(entry.path, target)
+        sync(target)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with all that is in it, as far as the system lets us; a link is never followed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.lexists(folder):
+        return
+    with suppress(OSError):
+        os.chmod(folder, 0o700)  # a folder that may not be written keeps its files
+        for root, folders, _ in os.walk(folder):
+            for name in folders:
+                if not os.path.islink(path := os.path.join(root, name)):
+                    os.chmod(path, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def sync(path: str | Path) -> None:
+    """Wait until the disk has a file, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

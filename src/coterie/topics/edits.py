@@ -1,0 +1,198 @@
+"""Edits of topics as a log: what somebody changed, in order, in words that mean something after a refit.
+
+A topic is named by its id and by its terms. As long as the model is the same the id decides; after a new fit
+the topic is the one that has most of those terms.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from coterie.errors import InputError
+from coterie.results import Topic
+
+Kind = Literal["rename", "merge", "split", "ban", "pin"]
+
+#: Terms by which a topic is known again.
+_TERMS = 10
+#: A topic with a smaller part of those terms is another one.
+_SAME = 0.3
+#: Version of the log.
+VERSION = 1
+#: Longest text or label, most topics, parts and terms of an edit: more is no edit by a person.
+_LONGEST, _MOST = 1_000_000, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A topic at the time of an edit."""
+
+    id: int
+    label: str
+    terms: tuple[str, ...]
+
+    @classmethod
+    def to(cls, topic: Topic) -> Reference:
+        """What to remember of a topic."""
+        return cls(topic.id, topic.label, topic.terms[:_TERMS])
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.label})"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change to topics.
+
+    - rename: `topics[0]` is called `label`
+    - merge: all `topics` become the first
+    - split: `topics[0]` falls into `parts`
+    - ban: `terms` count for nothing
+    - pin: the text `text` belongs to `topics[0]`
+
+    `made` says when, as people write dates; it has no effect.
+    """
+
+    kind: Kind
+    topics: tuple[Reference, ...] = ()
+    label: str = ""
+    parts: int = 0
+    terms: tuple[str, ...] = ()
+    text: str = ""
+    made: str = ""
+
+    def __str__(self) -> str:
+        named = [str(topic) for topic in self.topics]
+        if self.kind == "rename":
+            return f"rename topic {named[0]} to {self.label!r}"
+        if self.kind == "merge":
+            return f"merge {', '.join(f'topic {name}' for name in named[1:])} into topic {named[0]}"
+        if self.kind == "split":
+            return f"split topic {named[0]} into {self.parts}"
+        if self.kind == "ban":
+            return f"ban {', '.join(map(repr, self.terms))}"
+        return f"pin {_shortened(self.text)!r} to topic {named[0]}"
+
+
+def _shortened(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
+    """The topic that was meant: that of the same id if its terms are much the same, else the most alike."""
+    known = set(reference.terms)
+
+    def likeness(topic: Topic) -> float:
+        own = set(topic.terms[:_TERMS])
+        return len(known & own) / max(min(len(known), len(own)), 1)
+
+    for topic in topics:
+        if topic.id == reference.id and (likeness(topic) > 0.5 or not known):
+            return topic
+    best = max(topics, key=lambda topic: (likeness(topic), -topic.id), default=None)
+    return best if best is not None and likeness(best) >= _SAME else None
+
+
+def named_topic(name: int | str, topics: Sequence[Topic]) -> Topic:
+    """The topic that a person means by an id, a label or the beginning of one."""
+    spelled = str(name).strip()
+    for topic in topics:
+        if str(topic.id) == spelled or topic.label == spelled:
+            return topic
+    begun = [topic for topic in topics if spelled and topic.label.casefold().startswith(spelled.casefold())]
+    if len(begun) == 1:
+        return begun[0]
+    listed = ", ".join(f"{topic.id} ({topic.label})" for topic in (begun or topics)[:12])
+    more = "several topics" if begun else "no topic"
+    raise InputError(f"there {'are' if begun else 'is'} {more} {spelled!r}; there are {listed}")
+
+
+# --- the log as JSON
+
+
+def dumps(edits: Iterable[Edit]) -> str:
+    """The log as JSON, one edit a line so that a person can read and compare it."""
+    rows = [json.dumps(_plain(edit), ensure_ascii=False) for edit in edits]
+    inside = ",\n    ".join(rows)
+    return f'{{\n  "format": "coterie edits",\n  "version": {VERSION},\n  "edits": [\n    {inside}\n  ]\n}}\n'
+
+
+def loads(text: str, place: str = "the edit log") -> tuple[Edit, ...]:
+    """Read a log; whatever is not an edit is told with its number."""
+    try:
+        log = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{place} is not JSON: {str(error)[:200]}") from None
+    if not isinstance(log, dict) or log.get("format") != "coterie edits":
+        raise InputError(f'{place} is no log of edits: it must begin with "format": "coterie edits"')
+    version, rows = log.get("version"), log.get("edits")
+    if isinstance(version, int) and version > VERSION:
+        raise InputError(f"{place} was written by a newer coterie (version {version}); update coterie")
+    if version != VERSION or not isinstance(rows, list):
+        raise InputError(f"{place} must have version {VERSION} and a list of edits")
+    return tuple(_edit(row, f"{place}, edit {number}") for number, row in enumerate(rows, 1))
+
+
+def _plain(edit: Edit) -> dict[str, Any]:
+    return {name: value for name, value in asdict(edit).items() if value or name == "kind"}
+
+
+def _edit(row: Any, place: str) -> Edit:
+    if not isinstance(row, dict) or row.get("kind") not in get_args(Kind):
+        raise InputError(f"{place} must be an object with a kind of {', '.join(get_args(Kind))}")
+    if unknown := set(row) - set(Edit.__slots__):
+        raise InputError(f"{place} has the unknown field {sorted(unknown)[0]!r}")
+    topics = tuple(_reference(topic, place) for topic in _list(row, "topics", place))
+    parts = row.get("parts", 0)
+    if isinstance(parts, bool) or not isinstance(parts, int) or not 0 <= parts <= _MOST:
+        raise InputError(f"{place}: parts must be a whole number up to {_MOST}, got {str(parts)[:40]}")
+    terms = tuple(_text(term, "terms", place) for term in _list(row, "terms", place))
+    label, text, made = (_text(row.get(name, ""), name, place) for name in ("label", "text", "made"))
+    edit = Edit(row["kind"], topics, label, parts, terms, text, made)
+    check(edit, place)
+    return edit
+
+
+def check(edit: Edit, place: str = "the edit") -> None:
+    """Whether an edit has what its kind needs."""
+    needed = {"rename": 1, "merge": 2, "split": 1, "ban": 0, "pin": 1}[edit.kind]
+    if len(edit.topics) < needed or (edit.kind != "merge" and len(edit.topics) > needed):
+        raise InputError(f"{place} ({edit.kind}) must name {needed} topics, got {len(edit.topics)}")
+    if len({topic.id for topic in edit.topics}) < len(edit.topics):
+        raise InputError(f"{place} ({edit.kind}) names the same topic twice")
+    if edit.kind == "rename" and not edit.label.strip():
+        raise InputError(f"{place}: a topic must be called something, got {edit.label!r}")
+    if edit.kind == "split" and edit.parts < 2:
+        raise InputError(f"{place}: a topic can be split into 2 parts or more, got {edit.parts}")
+    if edit.kind == "ban" and not edit.terms:
+        raise InputError(f"{place}: there is no term to ban")
+
+
+def _reference(row: Any, place: str) -> Reference:
+    if not isinstance(row, dict) or set(row) - set(Reference.__slots__):
+        raise InputError(f"{place}: a topic must be an object with id, label and terms")
+    number = row.get("id")
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 1 << 31:
+        raise InputError(f"{place}: the id of a topic must be a whole number, got {str(number)[:40]}")
+    terms = tuple(_text(term, "terms", place) for term in _list(row, "terms", place))
+    return Reference(number, _text(row.get("label", ""), "label", place), terms)
+
+
+def _list(row: dict[str, Any], name: str, place: str) -> list[Any]:
+    value = row.get(name, [])
+    if not isinstance(value, list) or len(value) > _MOST:
+        raise InputError(f"{place}: {name} must be a list of at most {_MOST}")
+    return value
+
+
+def _text(value: Any, name: str, place: str) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise InputError(f"{place}: {name} must be text of at most {_LONGEST:,} characters")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{place}: {name} holds half a character (a lone surrogate)") from None
+    return value

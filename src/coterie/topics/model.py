@@ -1,0 +1,529 @@
+"""TopicModel: texts in, topics out."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.cluster.n_topics import NumberOfTopics
+from coterie.embeddings import is_source, vectors_of
+from coterie.errors import InputError
+from coterie.progress import tell
+from coterie.results import Assignments, Branch, Similar, Topic, topics_frame
+from coterie.text import Vectorizer
+from coterie.text.inputs import text_batches
+from coterie.topics import edits as log
+from coterie.topics.describe import Description, describe
+from coterie.topics.edits import Edit, Reference
+from coterie.topics.evidence import deciding_words, reasons, related_words
+from coterie.topics.learning import Counted, columns_of, count, fit_method, seed_columns
+from coterie.topics.placing import NOWHERE, Placing, Seen
+from coterie.topics.reshape import Array, Ints, Merge
+from coterie.topics.sources import BATCH, Texts, as_strings
+from coterie.topics.splitting import split_topic
+from coterie.topics.tree import tree
+from coterie.topics.trends import Period, as_dates, by_group, periods
+
+if TYPE_CHECKING:
+    from coterie.topics.reshape import Split
+
+#: Terms in the label of a topic, and terms of a topic that are kept.
+_LABEL, _TERMS = 3, 20
+
+
+@dataclass(frozen=True)
+class Made:
+    """What edits have made of the topics: everything here starts anew when edits are replayed."""
+
+    placing: Placing
+    names: Mapping[int, str]
+    pins: Mapping[str, int]
+
+
+class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
+    """Topics of short texts, and a topic for every text, with a confidence and a reason.
+
+    1. Texts become counts of terms; identical texts count once, with a weight (`coterie.text`).
+    2. A method finds topics in the counts: `coterie.Coterie` unless you name another.
+    3. Topics are described by the words that tell them from the others, and by typical texts.
+    4. A text, old or new, alone or among others, goes through the same steps and gets the same answer.
+
+    Parameters
+    ----------
+    n_topics
+        Number of topics, or "auto": read from the texts, with an interval (`number_of_topics_`).
+    method
+        The name of a method (`coterie.methods.names()`), or an estimator of this package.
+    language
+        Language of the texts, by name or code, or several.
+    vectorizer
+        A `coterie.Vectorizer`, where `language` does not say enough.
+    seeds
+        Topics to look for: a name and some words for each. The name is the label of the topic.
+    embeddings
+        Vectors of texts from elsewhere, never needed: "static" (the extra ``coterie[words]``), a function of
+        texts, or an object with `encode`.
+    random_state
+        Seed. The default gives the same topics every time.
+
+    Attributes
+    ----------
+    labels_
+        The topic id of each text that was fitted.
+    number_of_topics_
+        How the number of topics was chosen, or None if it was given.
+    n_texts_, n_known_
+        Number of texts, and of those that hold a known word.
+
+    >>> texts = ["late parcel", "parcel lost", "late delivery parcel", "refund card", "card refund money"]
+    >>> model = TopicModel(n_topics=2).fit(texts * 4)
+    >>> [topic.terms[0] for topic in model.topics]
+    ['parcel', 'card']
+    >>> answer = model.assign(["my card"])[0]
+    >>> answer.label, answer.reason.words
+    ('card, refund, money', ('card',))
+    """
+
+    labels_: Ints
+    number_of_topics_: NumberOfTopics | None
+    n_texts_: int
+    n_known_: int
+    vectorizer_: Vectorizer
+    edits: tuple[Edit, ...]
+
+    def __init__(
+        self,
+        n_topics: int | Literal["auto"] = "auto",
+        *,
+        method: Any = "coterie",
+        language: str | Iterable[str] = "english",
+        vectorizer: Vectorizer | None = None,
+        seeds: Mapping[str, Sequence[str]] | None = None,
+        embeddings: Any = None,
+        random_state: Any = 0,
+    ):
+        self.n_topics = n_topics
+        self.method = method
+        self.language = language
+        self.vectorizer = vectorizer
+        self.seeds = seeds
+        self.embeddings = embeddings
+        self.random_state = random_state
+
+    # --- fitting
+
+    def fit(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Self:
+        """Find the topics of texts.
+
+        Parameters
+        ----------
+        texts
+            A list, column or stream of texts, or a file (`coterie.text.read_texts`), which is read in
+            batches; its counts then lie on disk.
+        y
+            Ignored.
+        edits
+            Edits of an earlier model (`edits`) to apply to this one: topics are known again by their terms.
+        """
+        if self.embeddings is not None and not is_source(self.embeddings):
+            vectors_of(self.embeddings, [])  # says what embeddings may be
+        edits = tuple(edits)
+        self._counted = counted = self._count(texts)
+        banned = self._columns([term for edit in edits if edit.kind == "ban" for term in edit.terms])
+        seeds = seed_columns(self.seeds or {}, self.vectorizer_)
+        placing, self.number_of_topics_ = fit_method(
+            counted,
+            self.method,
+            self.n_topics,
+            self.random_state,
+            anchors=list(seeds.values()),
+            banned=banned,
+            embeddings=self.embeddings,
+        )
+        self._fitted = Made(placing, self._seed_names(placing, list(seeds)), {})
+        self._made, self.edits = self._fitted, ()
+        self._describe()
+        self._replay(edits)
+        return self
+
+    def fit_predict(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Ints:
+        """Fit, and return the topic id of each text."""
+        return self.fit(texts, edits=edits).labels_
+
+    def fit_transform(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Array:
+        """Fit, then `transform` the same texts."""
+        self.fit(texts, edits=edits)
+        return self.transform(self._counted.texts)
+
+    def _count(self, texts: Any) -> Counted:
+        """Count terms; words of one text alone tell nothing, unless there are no others."""
+        source = texts if isinstance(texts, Texts) else Texts(texts)
+        if self.vectorizer is not None:
+            self.vectorizer_ = clone(self.vectorizer)
+            return count(source, self.vectorizer_, self.embeddings)
+        self.vectorizer_ = Vectorizer(self.language, min_df=2)
+        try:
+            return count(source, self.vectorizer_, self.embeddings)
+        except InputError:
+            self.vectorizer_ = Vectorizer(self.language)
+            return count(source, self.vectorizer_, self.embeddings)
+
+    def _seed_names(self, placing: Placing, seeds: Sequence[str]) -> dict[int, str]:
+        found = getattr(placing.estimator, "anchor_topics_", ())
+        if seeds and not len(found):
+            raise InputError("seeds are for the method 'coterie'; leave out seeds or method")
+        place = {int(topic): number for number, topic in enumerate(placing.order)}
+        return {place[int(topic)]: name for topic, name in zip(found, seeds, strict=True) if topic >= 0}
+
+    # --- asking
+
+    def assign(self, texts: Any) -> Assignments:
+        """A topic for every text: how sure it is, the second-best topic, and the reason."""
+        self._check_fitted()
+        parts = [self._assigned(batch) for batch in _batches(texts)]
+        return Assignments(
+            np.concatenate([part.topic for part in parts]),
+            np.concatenate([part.confidence for part in parts]),
+            np.concatenate([part.second for part in parts]),
+            tuple(reason for part in parts for reason in part.reasons),
+            parts[0].labels,
+        )
+
+    def predict(self, texts: Any) -> Ints:
+        """The topic id of each text."""
+        self._check_fitted()
+        found = [self._placed(self._seen(batch), batch)[0] for batch in _batches(texts)]
+        return self._ids()[np.concatenate(found)]
+
+    def transform(self, texts: Any) -> Array:
+        """How much of each text is in each topic, in the order of `topics`; zeros without a known word."""
+        self._check_fitted()
+        return np.concatenate([self._seen(batch).memberships for batch in _batches(texts)])
+
+    def embed(self, texts: Any) -> Array:
+        """Texts × dimensions, rows of unit length: near where words of texts keep the same company."""
+        self._check_fitted()
+        return np.concatenate([self._seen(batch).directions for batch in _batches(texts)])
+
+    def similar(self, text: str, top: int = 10) -> list[Similar]:
+        """The fitted texts nearest in meaning; they need not share a word with it."""
+        counted, placing = (
+            self._training("similar texts are looked for among the fitted ones"),
+            self._made.placing,
+        )
+        wanted = self.embed([text])[0]
+
+        def nearest(block: Any) -> tuple[Ints, Array]:
+            near = np.round(placing.see_block(block, counted.vectors).directions @ wanted, 9)
+            best = np.argsort(-near, kind="stable")[:top]
+            return best + block.start, near[best]
+
+        parts = list(counted.corpus.engine.map(nearest))
+        rows, near = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+        best = np.argsort(-near, kind="stable")[:top]
+        best = best[near[best] > 0]
+        texts = counted.texts.at(counted.first[rows[best]])
+        ids = self._ids()[self._description.places[rows[best]]]
+        numbers = counted.first[rows[best]].tolist()
+        return [
+            Similar(number, texts[number], int(topic), float(cosine))
+            for number, topic, cosine in zip(numbers, ids, near[best], strict=True)
+        ]
+
+    # --- topics
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """The topics, from the largest at the time of the fit on; parts of split ones stand at the end."""
+        self._check_fitted()
+        return self._topics
+
+    def topics_frame(self) -> pl.DataFrame:
+        """The topics as a table."""
+        return topics_frame(self.topics)
+
+    def over_time(self, dates: Any, every: Period = "auto") -> pl.DataFrame:
+        """Texts, share and own terms of each topic in each period; `dates` has one date for each text."""
+        when = as_dates(dates)
+        return self._by(periods(when, every).rename("period"))
+
+    def by_class(self, labels: Any) -> pl.DataFrame:
+        """Texts, share and own terms of each topic in each class; `labels` has one class for each text."""
+        values = pl.Series("class", list(labels), strict=False)
+        return self._by(values.cast(pl.String))
+
+    def hierarchy(self) -> Branch:
+        """The topics as a tree; print it."""
+        found = self._description
+        return tree(self.topics, found.centers, found.counts, self.vectorizer_.vocabulary_.display)
+
+    def _by(self, groups: pl.Series) -> pl.DataFrame:
+        counted = self._training("counts over time and by class are those of the fitted texts")
+        ids = self._made.placing.ids
+        labels = [topic.label for topic in self.topics]
+        names = self.vectorizer_.vocabulary_.display
+        engine = counted.engine(self._made.placing.banned)
+        return by_group(engine, counted.corpus.rows, self._description.places, groups, ids, labels, names)
+
+    # --- edits
+
+    def rename(self, topic: int | str, label: str) -> Self:
+        """Call a topic something else. A topic is named by its id, its label, or the beginning of that."""
+        return self.edit(Edit("rename", self._references(topic), label=label))
+
+    def merge(self, into: int | str, *others: int | str) -> Self:
+        """Make other topics a part of one."""
+        return self.edit(Edit("merge", self._references(into, *others)))
+
+    def split(self, topic: int | str, parts: int = 2) -> Self:
+        """Make several topics of one; the largest part keeps the id and the name."""
+        return self.edit(Edit("split", self._references(topic), parts=parts))
+
+    def ban(self, *terms: str) -> Self:
+        """Let terms count for nothing, here and in the next fit."""
+        return self.edit(Edit("ban", terms=terms))
+
+    def pin(self, text: str, topic: int | str) -> Self:
+        """Put a text, and each that is word for word the same, into a topic."""
+        return self.edit(Edit("pin", self._references(topic), text=text))
+
+    def undo(self) -> Self:
+        """Take the last edit back."""
+        if not self.edits:
+            raise InputError("there is no edit to undo")
+        before = self.edits[:-1]
+        self._made, self.edits = self._fitted, ()
+        self._describe()
+        self._replay(before)
+        return self
+
+    def edit(self, edit: Edit) -> Self:
+        """Apply one edit and add it to the log."""
+        self._training("topics are edited with the texts they were learned from")
+        log.check(edit)
+        topics = [log.find_topic(reference, self.topics) for reference in edit.topics]
+        if any(topic is None for topic in topics):
+            raise InputError(f"cannot {edit}: there is no such topic")
+        self._apply(edit, [topic.id for topic in topics if topic is not None])
+        self.edits = (*self.edits, edit)
+        return self
+
+    def _replay(self, edits: Iterable[Edit]) -> None:
+        for edit in edits:
+            try:
+                self.edit(edit)
+            except InputError as error:
+                self.edits = (*self.edits, edit)  # it may mean something again in the next fit
+                warnings.warn(f"an edit was left out: {error}", stacklevel=4)
+
+    def _references(self, *topics: int | str) -> tuple[Reference, ...]:
+        return tuple(Reference.to(log.named_topic(topic, self.topics)) for topic in topics)
+
+    def _apply(self, edit: Edit, topics: list[int]) -> None:
+        made = self._made
+        placing = made.placing
+        if len(set(topics)) < len(topics):
+            raise InputError(f"cannot {edit}: these topics are one by now")
+        if edit.kind == "rename":
+            made = replace(made, names={**made.names, topics[0]: edit.label.strip()})
+        elif edit.kind == "pin":
+            made = replace(made, pins={**made.pins, edit.text: topics[0]})
+        elif edit.kind == "ban":
+            columns = self._columns(edit.terms)
+            if not columns:
+                raise InputError(f"cannot {edit}: no text holds that")
+            banned = tuple(sorted({*placing.banned, *columns}))
+            made = replace(made, placing=replace(placing, banned=banned))
+        elif edit.kind == "merge":
+            merge = Merge(topics[0], tuple(topics[1:]))
+            pins = {text: merge.into if at in merge.others else at for text, at in made.pins.items()}
+            made = replace(made, placing=placing.changed(merge), pins=pins)
+        else:
+            made = replace(made, placing=placing.changed(self._split(topics[0], edit.parts)))
+        self._made = made
+        self._describe()
+
+    def _split(self, topic: int, parts: int) -> Split:
+        placing, counted = self._made.placing, self._counted
+        new = max((*placing.ids, *self._ever)) + 1
+        column = placing.ids.index(topic)
+        return split_topic(counted.engine(), placing, column, parts, new, counted.vectors)
+
+    @property
+    def _ever(self) -> set[int]:
+        """Ids that topics have or had: an id is never given twice."""
+        merged = (change for change in self._made.placing.changes if isinstance(change, Merge))
+        return {topic for change in merged for topic in change.others}
+
+    def _columns(self, terms: Iterable[str]) -> tuple[int, ...]:
+        terms = list(terms)
+        return (
+            tuple(sorted({int(c) for held in columns_of(terms, self.vectorizer_) for c in held}))
+            if terms
+            else ()
+        )
+
+    # --- files
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model as JSON and arrays into a folder, which is replaced as a whole."""
+        from coterie.topics.state import save
+
+        self._check_fitted()
+        save(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> TopicModel:
+        """Read a model that `save` or ``coterie fit`` wrote; it answers as before and has no texts."""
+        from coterie.topics.state import load
+
+        return load(Path(folder))
+
+    # --- inside
+
+    def _describe(self) -> None:
+        """Read everything that is shown of topics off the texts."""
+        tell("describing topics", 0)
+        counted, made = self._counted, self._made
+        placing = made.placing
+        pinned = {
+            int(counted.corpus.rows[number]): placing.ids.index(made.pins[text])
+            for text, numbers in counted.texts.where(list(made.pins)).items()
+            for number in numbers[:1]
+        }
+        engine = counted.corpus.engine
+        found = describe(engine, placing, pinned, counted.vectors)
+        wanted = np.unique(np.concatenate([counted.first[rows] for rows in found.examples]))
+        texts = counted.texts.at(wanted)
+        examples = [tuple(texts[int(n)] for n in counted.first[rows]) for rows in found.examples]
+        self._set(found, examples)
+        self.labels_ = self._ids()[found.places[counted.corpus.rows]]
+        self.n_texts_ = counted.corpus.n_texts
+        self.n_known_ = self.n_texts_ - round(found.lost)
+
+    def _set(self, found: Description, examples: Sequence[tuple[str, ...]]) -> None:
+        """The description, and topics as people read them."""
+        self._description = found
+        shares = found.counts / np.maximum(found.counts.sum(axis=1, keepdims=True), 1e-300)
+        #: logarithm of how likely a word of a topic is each term, a little for those it never used
+        self._log_shares = np.log(shares + 1e-6)
+        names = self.vectorizer_.vocabulary_.display
+        total = max(float(found.sizes.sum()), 1e-300)
+        self._topics = tuple(
+            Topic(
+                id=topic,
+                label=label,
+                terms=tuple(names[column] for column in found.terms[at][:_TERMS]),
+                weights=tuple(float(shares[at, column]) for column in found.terms[at][:_TERMS]),
+                size=int(found.sizes[at]),
+                share=float(found.sizes[at] / total),
+                coherence=float(found.coherence[at]),
+                distinctiveness=float(found.distinctiveness[at]),
+                examples=examples[at],
+            )
+            for at, (topic, label) in enumerate(zip(self._made.placing.ids, self._labels(found), strict=True))
+        )
+
+    def _labels(self, found: Description) -> list[str]:
+        """Names that were given, else the first terms of a topic, as many as tell it from those before."""
+        display, labels = self.vectorizer_.vocabulary_.display, list[str]()
+        for at, topic in enumerate(self._made.placing.ids):
+            terms = [display[column] for column in found.terms[at]]
+            # a number or a sign says little by itself
+            terms = [term for term in terms if any(map(str.isalpha, term))] or terms
+            options = [", ".join(terms[:n]) for n in range(min(_LABEL, len(terms)), len(terms) + 1) if n]
+            label = self._made.names.get(topic) or next(
+                (o for o in options if o not in labels), f"topic {topic}"
+            )
+            labels.append(label)
+        return labels
+
+    def _ids(self) -> Ints:
+        return np.array(self._made.placing.ids, dtype=np.int64)
+
+    def _seen(self, texts: pl.Series) -> Seen:
+        counts = self.vectorizer_.transform(texts)
+        vectors = None
+        if self.embeddings is not None:
+            vectors = vectors_of(self.embeddings, as_strings(texts).to_list())
+        return self._made.placing.see(counts, vectors)
+
+    def _placed(self, seen: Seen, texts: pl.Series) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """The column of the topic of each text, and which texts are where they are because of a pin."""
+        places = np.where(seen.places == NOWHERE, self._description.fallback, seen.places)
+        pins = self._made.pins
+        if not pins:
+            return places, np.zeros(len(places), dtype=bool)
+        strings = as_strings(texts)
+        pinned = strings.is_in(list(pins)).to_numpy()
+        for row in np.flatnonzero(pinned):
+            places[row] = self._made.placing.ids.index(pins[strings[int(row)]])
+        return places, pinned
+
+    def _assigned(self, texts: pl.Series) -> Assignments:
+        seen = self._seen(texts)
+        places, pinned = self._placed(seen, texts)
+        found, placing = self._description, self._made.placing
+        sure = found.confidence.of(seen.memberships, seen.directions, seen.n_words)
+        rest = seen.memberships.copy()
+        rest[np.arange(len(places)), places] = 0.0
+        ids = self._ids()
+        second = np.where(rest.any(axis=1), ids[rest.argmax(axis=1)], NOWHERE)
+        words = deciding_words(placing.evidence(seen, self._log_shares))
+        related = related_words(seen.X, seen.directions, places, found.terms, placing.space)
+        names = self.vectorizer_.vocabulary_.display
+        unknown = seen.places == NOWHERE
+        return Assignments(
+            ids[places],
+            np.where(pinned, 1.0, sure),
+            second,
+            reasons(words, related, names, unknown, pinned),
+            {topic.id: topic.label for topic in self._topics},
+        )
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "vectorizer_")
+        if "_topics" not in self.__dict__:
+            raise NotFittedError("This TopicModel is not fitted yet: call fit with texts first")
+
+    def _training(self, why: str) -> Counted:
+        self._check_fitted()
+        if "_counted" not in self.__dict__:
+            raise InputError(
+                f"{why}, and a model that was loaded has none: open its run with coterie.open_run(folder)"
+            )
+        return self._counted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _repr_html_(self) -> str:
+        """The topics as a table for notebooks; texts are escaped."""
+        if "_topics" not in self.__dict__:
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        head = "<tr><th>topic</th><th>texts</th><th>label</th><th>terms</th><th>a typical text</th></tr>"
+        rows = (
+            f"<tr><td>{topic.id}</td><td style='text-align:right'>{topic.size:,}</td>"
+            f"<td>{html.escape(topic.label)}</td><td>{html.escape(', '.join(topic.terms[:8]))}</td>"
+            f"<td>{html.escape(topic.examples[0][:120]) if topic.examples else ''}</td></tr>"
+            for topic in self._topics
+        )
+        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _batches(texts: Any) -> Iterable[pl.Series]:
+    return texts.batches() if isinstance(texts, Texts) else text_batches(texts, rows=BATCH)

@@ -1,0 +1,133 @@
+"""Topics over time and by class: how many texts, which part of all, and which words are new."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.sparse import csr_matrix
+
+from coterie.cluster.wording import telling
+from coterie.engines import Block, Engine
+from coterie.errors import InputError
+from coterie.topics.reshape import Ints
+
+Period = Literal["auto", "day", "week", "month", "quarter", "year"]
+
+#: How polars calls a period, and about how many days it has.
+_PERIODS = {
+    "day": ("1d", 1),
+    "week": ("1w", 7),
+    "month": ("1mo", 30),
+    "quarter": ("1q", 91),
+    "year": ("1y", 365),
+}
+#: "auto" takes the finest period that gives at most so many.
+_MOST_PERIODS = 24
+_TERMS = 5
+
+
+def as_dates(values: Any) -> pl.Series:
+    """Dates of any kind as a column of dates, null where there is none; a value that is no date is told."""
+    series = pl.Series("date", list(values) if not isinstance(values, pl.Series) else values, strict=False)
+    if series.dtype == pl.Object:
+        series = pl.Series("date", [None if value is None else str(value) for value in values])
+    if series.dtype == pl.Null:
+        return series.cast(pl.Date)
+    if series.dtype in (pl.Date, pl.Datetime) or isinstance(series.dtype, pl.Datetime):
+        return series.cast(pl.Date)
+    text = series.cast(pl.String).str.strip_chars()
+    text = pl.select(pl.when(text.str.len_chars() > 0).then(text)).to_series()
+    # the day is what stands before the time: 2024-05-01T10:00 and 2024-05-01 10:00:00+02:00
+    day = text.str.extract(r"^(\d{4}-\d{1,2}-\d{1,2})").str.to_date("%Y-%m-%d", strict=False)
+    month = (text.str.extract(r"^(\d{4}-\d{2})$") + "-01").str.to_date("%Y-%m-%d", strict=False)
+    slashes = text.str.extract(r"^(\d{4}/\d{1,2}/\d{1,2})").str.to_date("%Y/%m/%d", strict=False)
+    dotted = text.str.extract(r"^(\d{1,2}\.\d{1,2}\.\d{4})").str.to_date("%d.%m.%Y", strict=False)
+    found = pl.select(pl.coalesce(day, month, slashes, dotted)).to_series().rename("date")
+    bad = (found.is_null() & text.is_not_null()).arg_true()
+    if len(bad):
+        value = text[int(bad[0])]
+        raise InputError(
+            f"row {int(bad[0])} is dated {value[:40]!r}; dates must be like 2024-05-31 or 31.05.2024"
+        )
+    return found
+
+
+def periods(dates: pl.Series, every: Period) -> pl.Series:
+    """The first day of the period of each date."""
+    if every != "auto" and every not in _PERIODS:
+        raise InputError(f"every must be auto, {', '.join(_PERIODS)}; got {every!r}")
+    chosen: str = every
+    if every == "auto":
+        low, high = dates.min(), dates.max()
+        span = (high - low).days if isinstance(low, dt.date) and isinstance(high, dt.date) else 0
+        fits = [name for name, (_, days) in _PERIODS.items() if span / days <= _MOST_PERIODS]
+        chosen = (fits or ["year"])[0]
+    return dates.dt.truncate(_PERIODS[chosen][0]).cast(pl.Date)
+
+
+def by_group(
+    documents: Engine,
+    rows: Ints,
+    places: npt.NDArray[np.int32],
+    groups: pl.Series,
+    ids: Sequence[int],
+    labels: Sequence[str],
+    names: Sequence[str],
+) -> pl.DataFrame:
+    """Texts of each topic in each group (period or class): counts, share of the group, and its own words.
+
+    `rows` and `places` are the distinct row of each text and the column of each distinct row's topic. The
+    words are those that the topic uses more in this group than otherwise.
+    """
+    if len(groups) != len(rows):
+        raise InputError(f"there must be one value for each of {len(rows):,} texts, got {len(groups):,}")
+    known = groups.drop_nulls().unique().sort()
+    number = groups.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
+    there = number.is_not_null().to_numpy()
+    group = number.filter(number.is_not_null()).to_numpy()
+    row = np.asarray(rows)[there]
+    cell = places[row].astype(np.int64) * max(len(known), 1) + group
+    n_cells = len(ids) * len(known)
+    member = csr_matrix((np.ones(len(row)), (cell, row)), shape=(n_cells, documents.n_rows))
+    counts = documents.sum(lambda block: _counted(block, member))
+    texts = np.bincount(cell, minlength=n_cells).reshape(len(ids), len(known))
+    share = texts / np.maximum(texts.sum(axis=0), 1)
+    return pl.DataFrame(
+        {
+            "topic": np.repeat(np.asarray(ids, dtype=np.int64), len(known)),
+            "label": np.repeat(np.asarray(labels, dtype=object), len(known)).tolist(),
+            groups.name: list(known) * len(ids),
+            "texts": texts.ravel(),
+            "share": share.ravel(),
+            "terms": [
+                words
+                for topic in range(len(ids))
+                for words in _own_words(counts, topic, len(known), names)
+            ],
+        },
+        schema={
+            "topic": pl.Int64, "label": pl.String, groups.name: known.dtype,
+            "texts": pl.Int64, "share": pl.Float64, "terms": pl.List(pl.String),
+        },
+    )  # fmt: skip
+
+
+def _counted(block: Block, member: csr_matrix) -> csr_matrix:
+    return (member[:, block.start : block.start + block.X.shape[0]] @ block.X).tocsr()
+
+
+def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[str]) -> list[list[str]]:
+    """For each group the terms that the topic uses more there than on the whole."""
+    cells = counts[topic * n_groups : (topic + 1) * n_groups].toarray()
+    whole = cells.sum(axis=0) / max(float(cells.sum()), 1e-300)
+    found = []
+    for row in cells:
+        score = telling(row[None] / max(float(row.sum()), 1e-300), whole)[0]
+        best = np.argsort(-np.round(score, 12), kind="stable")[:_TERMS]
+        found.append([names[column] for column in best if row[column] > 0])
+    return found
