@@ -13,6 +13,7 @@ from pathlib import Path
 import foundation
 import methods
 import papers
+import product
 import speed
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -22,6 +23,7 @@ SECTIONS = {
     "methods": methods.report,
     "solvers": methods.report_solvers,
     "coterie": speed.report,
+    "product": product.report,
 }
 HEAD = """# Benchmarks
 

@@ -13,6 +13,7 @@ The way through the package:
     coterie.baselines  what the papers compare with
     coterie.metrics    clustering scores, coherence, diversity, classification accuracy
     coterie.datasets   named labelled texts, and the built-in sample
+    coterie.runs       the run folder that ``coterie fit`` writes
 """
 
 from importlib import import_module
@@ -29,6 +30,7 @@ _MODULES = (
     "engines",
     "factor",
     "metrics",
+    "runs",
     "semantics",
     "text",
     "topics",
@@ -44,6 +46,7 @@ _NAMES: dict[str, str] = {
     "TermNMF": "coterie.factor.term",
     "TopicModel": "coterie.topics",
     "Vectorizer": "coterie.text",
+    "open_run": "coterie.runs",
 }
 
 __all__ = [  # noqa: PLE0604

@@ -29,10 +29,12 @@ Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 
 #: Of the logistic map: constant, clear share, company of the text, company of all texts, few words.
-COEFFICIENTS = (-0.29, 0.57, 0.44, 1.08, -1.90)
-#: Opinions, two for each way of cutting the texts into halves. One start each: where starts end differently,
-#: topics could have come out differently too.
-_OPINIONS = 10
+COEFFICIENTS = (-0.24, 0.56, 0.48, 1.04, -2.07)
+#: Fewest and most opinions; between them there are so many that they have about this number of clusters in
+#: all. One start each: where starts end differently, topics could have come out differently too.
+_FEWEST, _MOST, _CLUSTERS = 10, 40, 400
+#: Ways of cutting the texts into halves.
+_CUTS = 5
 #: Opinions are formed on at most so many distinct texts.
 _MOST_TEXTS = 8_000
 #: An opinion need not be polished: sweeps of k-means, and the share that a further one must add.
@@ -151,7 +153,8 @@ def learn_confidence(
     sizes = np.bincount(topics, held, shares.shape[1])
     n_clusters = max(1, int(np.count_nonzero(sizes)))
     random = check_random_state(random_state)
-    centers = np.stack([_opinion(vectors, held * half, n_clusters, random) for half in _halves(len(vectors))])
+    halves = _halves(len(vectors), int(np.clip(_CLUSTERS // n_clusters, _FEWEST, _MOST)))
+    centers = np.stack([_opinion(vectors, held * half, n_clusters, random) for half in halves])
     company, agreement = [], 0.0
     for opinion in centers:
         nearest = _nearest(vectors, opinion)
@@ -160,10 +163,10 @@ def learn_confidence(
     return Confidence(centers, np.stack(company), round(agreement / len(centers), _DECIMALS))
 
 
-def _halves(n_rows: int) -> list[npt.NDArray[np.bool_]]:
+def _halves(n_rows: int, n_halves: int) -> list[npt.NDArray[np.bool_]]:
     """Every second row and the others, every second pair of rows and the others, and so on."""
     rows = np.arange(n_rows)
-    return [(rows >> opinion // 2) % 2 == opinion % 2 for opinion in range(_OPINIONS)]
+    return [(rows >> half // 2 % _CUTS) % 2 == half % 2 for half in range(n_halves)]
 
 
 def _opinion(directions: Floats, weights: Array, n_clusters: int, random: np.random.RandomState) -> Floats:

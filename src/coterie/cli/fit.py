@@ -101,7 +101,7 @@ def fit(
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
     else:
-        _show(run, file)
+        show_run(run, "standard input" if file == "-" else file)
 
 
 def _stem(file: str) -> str:
@@ -137,11 +137,11 @@ def _typed(file: str) -> str:
     )
 
 
-def _show(run: Run, file: str) -> None:
+def show_run(run: Run, place: str) -> None:
+    """What was found, where it lies, and what to do next."""
     from rich.text import Text
 
     model, out = run.model, console()
-    place = "standard input" if file == "-" else file
     lost = model.n_texts_ - model.n_known_
     unknown = f", {lost:,} without a known word" if lost else ""
     out.print(Text.assemble((f"{model.n_texts_:,} texts", "bold"), f" of {safe(place)}{unknown}"))

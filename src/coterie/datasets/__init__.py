@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Dataset", "describe", "fetch", "load", "names"]
 
-_SAMPLE_FILE = Path(__file__).with_name("sample.csv")
+SAMPLE_FILE = Path(__file__).with_name("sample.csv")
 _SAMPLE_ABOUT = "messages to the customer service of a shop over a year, raw, some of them empty"
 
 
@@ -66,7 +66,7 @@ def load(name: str) -> Dataset:
     True
     """
     if name == SAMPLE:
-        labels, texts, dates = read.sample(_SAMPLE_FILE)
+        labels, texts, dates = read.sample(SAMPLE_FILE)
         return Dataset(SAMPLE, texts, labels, _SAMPLE_ABOUT, "en", False, dates)
     entry = _entry(name)
     path = places.find(entry.file_name)
@@ -117,7 +117,7 @@ def describe() -> pl.DataFrame:
     sample = load(SAMPLE)
     classes = len(set(sample.labels))
     columns = ["name", "texts", "classes", "language", "tokenised", "licence", "source", "fetch", "found"]
-    package = ("that of the package", "the package", False, str(_SAMPLE_FILE))
+    package = ("that of the package", "the package", False, str(SAMPLE_FILE))
     rows: list[tuple[object, ...]] = [
         (SAMPLE, len(sample), classes, sample.language, sample.tokenised, *package)
     ]

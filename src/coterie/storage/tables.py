@@ -266,7 +266,7 @@ def _apply(column: pl.Series, expression: pl.Expr) -> pl.Series:
 
 
 def _frame(names: list[str], columns: list[pl.Series]) -> pl.DataFrame:
-    return pl.DataFrame([column.alias(name) for name, column in zip(names, columns, strict=True)])
+    return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _matches(pattern: str, name: str) -> bool:

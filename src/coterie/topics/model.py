@@ -342,7 +342,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         elif edit.kind == "ban":
             columns = self._columns(edit.terms)
             if not columns:
-                raise InputError(f"cannot {edit}: no text holds that")
+                raise InputError(f"cannot {edit}: no term of the model is written like that")
             banned = tuple(sorted({*placing.banned, *columns}))
             made = replace(made, placing=replace(placing, banned=banned))
         elif edit.kind == "merge":

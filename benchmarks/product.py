@@ -1,0 +1,94 @@
+"""How long a person waits: the command line from a file to a folder, everything included.
+
+`python product.py` prints the report. Seconds are those of the whole process, start of Python included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness import table
+
+_COMMAND = [str(Path(sys.executable).with_name("coterie"))]
+
+
+def _csv(name, folder, rows=None):
+    import polars as pl
+
+    from coterie import datasets
+
+    data = datasets.load(name)
+    file = folder / f"{name}.csv"
+    frame = pl.DataFrame({"id": range(len(data)), "text": data.texts, "label": data.labels})
+    frame.head(rows or len(data)).write_csv(file)
+    return file
+
+
+def _timed(arguments, folder):
+    """Seconds of the wall clock and of processors, and megabytes at the peak, of one command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begun = time.perf_counter()
+    # a process of its own between: the peak of children is that of the largest so far
+    code = (
+        "import json,resource,subprocess,sys;r=subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL);"
+        "u=resource.getrusage(resource.RUSAGE_CHILDREN);print(json.dumps([r.returncode,u.ru_maxrss/1024]))"
+    )
+    out = subprocess.run([sys.executable, "-c", code, *_COMMAND, *map(str, arguments)],
+                         cwd=folder, capture_output=True, text=True, check=True)  # fmt: skip
+    seconds = time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    failed, peak = json.loads(out.stdout)
+    if failed:
+        raise RuntimeError(f"coterie {arguments}: {out.stderr}")
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, spent, peak
+
+
+def _rows(cases, folder, repeats):
+    rows = []
+    for title, arguments in cases.items():
+        runs = [_timed(arguments, folder) for _ in range(repeats)]
+        seconds, spent, peak = (statistics.median(run[i] for run in runs) for i in range(3))
+        rows.append([title, f"{seconds:.1f}", f"{spent:.1f}", f"{peak:,.0f}"])
+        print(rows[-1], file=sys.stderr)
+    return rows
+
+
+def report():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small, large = _csv("stackoverflow", folder), _csv("reddit", folder)
+        fit = ["fit", small, "--text", "text", "--out", "run"]
+        cases = {
+            "`coterie fit`, 20,000 rows, 20 topics": [*fit, "--topics", "20"],
+            "`coterie fit`, 20,000 rows, number of topics read from the texts": fit,
+            "`coterie assign`, 20,000 rows": ["assign", "run", small, "--out", "assigned.csv"],
+            "`coterie topics`": ["topics", "run"],
+            "`coterie edit merge`": ["edit", "merge", "run", "0", "1"],
+            "`coterie --help`": ["--help"],
+        }
+        rows = _rows(cases, folder, 3)
+        many = {
+            "`coterie fit`, 971,100 rows, 100 topics": [
+                "fit", large, "--text", "text", "--out", "large", "--topics", "100",
+            ]
+        }  # fmt: skip
+        rows += _rows(many, folder, 1)
+    head = (
+        "## From a file to a folder\n\nThe whole command in a process of its own, from the start of Python to the "
+        f"files on disk, on {os.cpu_count()} cores: CSV files made of stackoverflow (question titles) and reddit "
+        "(titles). Medians of three runs, the largest once.\n\n"
+    )
+    return head + table(["", "seconds", "of processors", "MB at the peak"], rows)
+
+
+if __name__ == "__main__":
+    print(report())
