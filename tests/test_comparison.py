@@ -4,9 +4,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from coterie import datasets, methods, metrics
+from coterie import Coterie, datasets, methods, metrics
 from coterie.comparison import WITH_LABELS, WITHOUT_LABELS, compare
 from coterie.errors import InputError
+from coterie.progress import listening, tell
 from coterie.text import Vectorizer
 
 TEXTS = ["late parcel", "my parcel is late", "refund my money", "money refund now"] * 6
@@ -73,6 +74,49 @@ def test_every_method_with_every_number_of_topics_once_and_in_order():
         ("lda", 2),
     ]
     assert told == [(done, 8) for done in range(1, 9)]
+
+
+def test_auto_is_the_number_that_coterie_reads_and_is_read_once(monkeypatch):
+    from coterie import cluster
+
+    drawn = np.random.RandomState(0)
+    texts = [" ".join(f"{'abc'[i % 3]}word{j}" for j in drawn.permutation(20)[:5]) for i in range(150)]
+    fits = []
+
+    class Counted(cluster.Coterie):
+        def fit(self, *args, **settings):
+            fits.append(self.n_topics)
+            return super().fit(*args, **settings)
+
+    monkeypatch.setattr(cluster, "Coterie", Counted)
+    found = compare(texts, n_topics=["auto", 5], methods=["nmf", "nmf-idf"], n_seeds=1)
+    assert fits == ["auto"]
+    X = Vectorizer(min_df=2).fit_transform(texts)
+    assert found.read == Coterie(random_state=0).fit(X).number_of_topics_
+    assert [row.n_topics for row in found.rows] == [3, 5] * 2
+    alone = compare(texts, n_topics="auto", methods=["nmf"], n_seeds=1)
+    assert [row.n_topics for row in alone.rows] == [3]
+
+
+def test_the_number_is_not_read_where_it_is_known():
+    assert compare(TEXTS, n_topics=2, methods=["nmf"], n_seeds=1).read is None
+
+
+def test_a_listener_hears_of_each_fit_and_of_nothing_inside(monkeypatch):
+    class Tells:
+        components_ = np.ones((2, 4))
+
+        def fit_predict(self, X):
+            tell("fitting", 1)
+            return np.zeros(X.shape[0], dtype=int)
+
+    monkeypatch.setitem(methods.METHODS, "tells", methods.Method("tells", "-", lambda k, seed: Tells()))
+    heard = []
+    with listening(heard.append):
+        compare(TEXTS, n_topics=2, methods=["tells", "nmf"], n_seeds=2)
+    fits = [step for step in heard if step.stage == "comparing"]
+    assert [(step.done, step.total) for step in fits] == [(done, 4) for done in range(5)]
+    assert heard[heard.index(fits[0]) :] == fits
 
 
 def test_it_says_the_same_twice():

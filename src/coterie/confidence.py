@@ -32,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 COEFFICIENTS = (-0.24, 0.56, 0.48, 1.04, -2.07)
 #: Fewest and most opinions; between them there are so many that they have about this number of clusters in
 #: all. One start each: where starts end differently, topics could have come out differently too.
-_FEWEST, _MOST, _CLUSTERS = 10, 40, 400
+_FEWEST, _MOST, _CLUSTERS = 10, 24, 400
 #: Ways of cutting the texts into halves.
 _CUTS = 5
 #: Opinions are formed on at most so many distinct texts.
@@ -43,6 +43,9 @@ _SWEEPS, _TOLERANCE = 15, 1e-3
 _PRIOR = 2.0
 #: Added to both sides of odds, so that no share is beyond doubt.
 _DOUBT = 0.1
+#: The company of all texts counts up to here: no labelled set goes further, and a text that no opinion puts
+#: with its topic must not be sure because all others are.
+_MOST_AGREEMENT = 0.9
 #: Decimals that count: products with a batch of texts round differently from products with one.
 _COSINE_DECIMALS, _DECIMALS = 9, 6
 #: Rows worked on together.
@@ -94,7 +97,7 @@ class Confidence:
         columns = (
             _log_odds(_lead(shares)),
             _log_odds(company),
-            np.full(len(shares), _log_odds(np.float64(self.agreement))),
+            np.full(len(shares), _log_odds(min(self.agreement, _MOST_AGREEMENT))),
             1.0 / (1.0 + np.asarray(n_words, dtype=np.float64)),
         )
         return np.stack(columns, axis=1)

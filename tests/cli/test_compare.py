@@ -1,7 +1,5 @@
 import json
-import re
-import shlex
-import shutil
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from coterie import methods
+from coterie import Coterie, Vectorizer, datasets, methods
 from coterie.cli import main
 from coterie.comparison import DEFAULT_METHODS
 
@@ -26,22 +24,33 @@ def tickets(tmp_path):
     return file
 
 
-def test_the_examples_of_the_help_page_run_on_the_sample(tmp_path):
-    page = run("--help").output
-    shown, where = (
-        re.search(pattern, page, re.MULTILINE)[1]
-        for pattern in (r"^ +(coterie compare sample\.csv .*)$", r"^ +(python -c .*)$")
-    )
-    place = subprocess.run(
-        [sys.executable, *shlex.split(where)[1:]], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    shutil.copy(place, tmp_path / "sample.csv")
-    command = [Path(sys.executable).parent / "coterie", *shlex.split(shown)[1:]]
-    out = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+def test_the_sample_is_compared(tmp_path):
+    sample = datasets.describe()["found"][0]
+    command = [Path(sys.executable).parent / "coterie", "compare", sample, "--text", "text"]
+    asked = ["--label", "category", "--method", "nmf-idf,term-nmf", "--seeds", "2"]
+    out = subprocess.run([*command, *asked], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert out.stderr == ""  # no progress where nobody looks
     for word in ("nmf-idf", "term-nmf", "NMI", "ARI", "accuracy", "purity", "seconds", "1,517 texts"):
         assert word in out.stdout
     assert out.stdout.count("█") > 10
+
+
+def test_the_number_of_topics_is_read_once_for_all_methods(tmp_path):
+    drawn = random.Random(0)
+    words = [[f"{letter}word{i}" for i in range(20)] for letter in "abc"]
+    texts = [" ".join(drawn.sample(words[i % 3], 5)) for i in range(150)]
+    file = tmp_path / "texts.txt"
+    file.write_text("\n".join(texts))
+    arguments = (file, "--topics", "auto,5", "--method", "nmf,spherical-kmeans", "--seeds", 1)
+    found = json.loads(run(*arguments, "--json").stdout)
+    X = Vectorizer(min_df=2).fit_transform(texts)
+    k = Coterie("auto", random_state=0).fit(X).number_of_topics_.n_topics
+    assert found["read"]["n_topics"] == k == 3
+    assert [(row["method"], row["n_topics"]) for row in found["rows"]] == [
+        ("nmf", 3), ("nmf", 5), ("spherical-kmeans", 3), ("spherical-kmeans", 5),
+    ]  # fmt: skip
+    low, high = found["read"]["low"], found["read"]["high"]
+    assert f"3 topics read from the texts; between {low} and {high} are plausible" in run(*arguments).output
 
 
 def test_the_best_of_each_column_has_a_star(tickets):
@@ -182,7 +191,7 @@ def test_bad_rows_are_refused_or_left_out_and_counted(tmp_path):
     assert "line 38" in refused.output
     found = CliRunner().invoke(main, [*asked, "--skip-bad"])
     assert found.exit_code == 0, found.output
-    assert "1 rows could not be read and were left out" in found.output
+    assert "1 row could not be read and was left out" in found.output
 
 
 def test_labels_that_are_no_classes_are_not_taken_for_topics(tmp_path):

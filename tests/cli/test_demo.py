@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from coterie import __version__
 from coterie.cli import main
+from coterie.storage.tables import read_csv
 
 BIN = Path(sys.executable).parent
 
@@ -15,26 +16,24 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
-def test_the_demo_ends_with_topics_and_the_files_it_wrote(tmp_path):
+def test_the_demo_ends_with_topics_a_folder_and_answers_for_new_texts(tmp_path):
     out = run(BIN / "coterie", "demo", "--out", tmp_path / "here")
     assert out.stderr == ""
-    assert "support tickets" in out.stdout
+    assert "1,517 texts of the built-in sample" in out.stdout
     assert "14 topics" in out.stdout
-    folder = Path(out.stdout.strip().splitlines()[-1].split(": ", 1)[1])
-    vocabulary, topics, assignments = (
-        pl.read_csv(folder / f"{name}.csv") for name in ("vocabulary", "topics", "assignments")
-    )
-    assert vocabulary.columns == ["term", "display", "document_frequency", "count", "idf", "ncut"]
-    assert len(vocabulary) > 1000
-    assert len(topics) == 14
-    assert topics["texts"].sum() == len(assignments) > 1200
+    assert "Where is my parcel?" in out.stdout
+    assignments = pl.read_parquet(tmp_path / "here/assignments.parquet")
+    assert len(assignments) == 1517
+    assert assignments["topic"].n_unique() == 14
+    sizes = assignments.group_by("topic").len().sort("topic")["len"].to_list()
+    assert read_csv(tmp_path / "here/topics.csv")["size"].cast(pl.Int64).to_list() == sizes
 
 
 def test_the_demo_says_the_same_twice(tmp_path):
     for name in ("a", "b"):
         run(BIN / "coterie", "demo", "--out", tmp_path / name)
-    for name in ("vocabulary", "topics", "assignments"):
-        assert (tmp_path / "a" / f"{name}.csv").read_bytes() == (tmp_path / "b" / f"{name}.csv").read_bytes()
+    for name in ("topics.csv", "assignments.csv", "model/state.json", "model/arrays.safetensors"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
 def test_python_dash_m_is_the_same():

@@ -143,7 +143,7 @@ def test_the_sample_comes_with_the_package():
 def test_a_sample_with_dates_and_categories(tmp_path, monkeypatch):
     path = tmp_path / "sample.csv"
     path.write_text('id,date,category,text\n1,2024-01-02,sport,"Two, three goals"\n', encoding="utf-8")
-    monkeypatch.setattr(datasets, "_SAMPLE_FILE", path)
+    monkeypatch.setattr(datasets, "SAMPLE_FILE", path)
     sample = datasets.load("sample")
     assert (sample.texts, sample.labels, sample.dates) == (["Two, three goals"], ["sport"], ["2024-01-02"])
 

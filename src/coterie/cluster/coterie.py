@@ -208,16 +208,17 @@ class Coterie(TopicEstimator):
         counts = self._checked(X, reset=False)
         used = np.unique(counts.indices)
         at = np.searchsorted(used, counts.indices)
-        space, n_own = self._space(), len(self.term_vectors_)
-        length = np.sqrt(np.einsum("ij,ij->i", image := counts @ space.vectors, image))
-        own = 1.0 if self.view_ is None else np.sqrt(1.0 - self.view_.share)
-        scale = np.divide(own, length, where=length > 0, out=np.zeros_like(length))
-        by_word = self.coefficients_[:, used]
-        by_direction = self.axis_coefficients_[:, :n_own] @ self.term_vectors_[:, used]
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        words = counts.data * self.term_weights_[counts.indices]
+        by_word = self.coefficients_[:, used]
+        by_direction = self.axis_coefficients_[:, : len(self.term_vectors_)] @ self.term_vectors_[:, used]
+        own = 1.0 if self.view_ is None else np.sqrt(1.0 - self.view_.share)
+        image = counts @ self.term_vectors_.T
+        words_scale = _inverse(np.sqrt(np.bincount(row, words**2, counts.shape[0])))
+        axes_scale = own * _inverse(np.sqrt(np.einsum("ij,ij->i", image, image)))
         one, other = topics[row], against[row]
-        said = space.words(counts).data * (by_word[one, at] - by_word[other, at])
-        said += counts.data * scale[row] * (by_direction[one, at] - by_direction[other, at])
+        said = words_scale[row] * words * (by_word[one, at] - by_word[other, at])
+        said += axes_scale[row] * counts.data * (by_direction[one, at] - by_direction[other, at])
         return csr_view(said, counts.indices, counts.indptr, counts.shape)
 
     def fit_transform(
@@ -475,6 +476,11 @@ class Coterie(TopicEstimator):
 
     def _open(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self.sizes_ > 0) if self.sizes_.any() else np.ones(len(self.sizes_), dtype=bool)
+
+
+def _inverse(lengths: Array) -> Array:
+    """``1 / length``, and 0 for no length."""
+    return np.divide(1.0, lengths, where=lengths > 0, out=np.zeros_like(lengths))
 
 
 def _with_vectors(documents: Engine, vectors: Floats) -> Engine:

@@ -1,0 +1,289 @@
+"""fit, topics, assign, evaluate and edit, as a person types them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from coterie.cli import main
+from coterie.storage.tables import read_csv
+
+BIN = Path(sys.executable).parent
+WORDS = {
+    "delivery": ["parcel", "late", "courier", "tracking", "doorstep", "delivery", "depot", "van"],
+    "billing": ["invoice", "refund", "charge", "card", "receipt", "payment", "bank", "tax"],
+    "login": ["password", "login", "account", "reset", "email", "locked", "code", "browser"],
+}
+
+
+def rows(n=240, seed=0):
+    """Texts of three subjects, their subject and a date; row 0 is empty and row 1 holds no known word."""
+    import random
+
+    draw = random.Random(seed)
+    found = [("", "", "2025-01-01"), ("zzyzx", "", "2025-01-02")]
+    for number in range(n):
+        team = list(WORDS)[number % 3]
+        text = " ".join(draw.sample(WORDS[team], 4))
+        found.append((f"my {text}", team, f"2025-{number % 12 + 1:02d}-15"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def tickets(tmp_path_factory):
+    file = tmp_path_factory.mktemp("tickets") / "tickets.csv"
+    texts, teams, dates = zip(*rows(), strict=True)
+    frame = pl.DataFrame({"id": range(len(texts)), "subject": texts, "team": teams, "date": dates})
+    frame.write_csv(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def fitted(tickets):
+    folder = tickets.parent / "fitted"
+    coterie("fit", tickets, "--text", "subject", "--topics", 3, "--out", folder)
+    return folder
+
+
+@pytest.fixture
+def run(fitted, tmp_path):
+    """A copy of a fitted folder to change."""
+    import shutil
+
+    return Path(shutil.copytree(fitted, tmp_path / "run"))
+
+
+def coterie(*arguments, code=0, text=None):
+    out = CliRunner().invoke(main, list(map(str, arguments)), input=text)
+    assert out.exit_code == code, (out.output, out.exception)
+    return out
+
+
+def test_fit_shows_the_topics_and_writes_the_folder(tickets, tmp_path):
+    out = coterie("fit", tickets, "--text", "subject", "--topics", 3, "--out", tmp_path / "run").stdout
+    assert "242 texts" in out
+    assert "2 without a known word" in out
+    assert "coterie topics" in out
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {
+        "model",
+        "topics.csv",
+        "assignments.csv",
+        "assignments.parquet",
+        "edits.json",
+        "run.json",
+    }
+    table = pl.read_parquet(tmp_path / "run/assignments.parquet")
+    assert table["subject"].to_list() == [text for text, _, _ in rows()]
+    # every subject is one topic
+    pairs = Counter(zip(table["team"], table["topic"], strict=True))
+    assert len([pair for pair in pairs if pair[0]]) == 3
+    assert table.row(1, named=True)["reason"] == "no known word"
+    assert table.row(1, named=True)["confidence"] == 0
+    sheet = read_csv(tmp_path / "run/assignments.csv")
+    assert sheet["topic"].cast(pl.Int64).to_list() == table["topic"].to_list()
+    assert read_csv(tmp_path / "run/topics.csv")["size"].cast(pl.Int64).sum() == 242
+
+
+def test_without_a_number_it_says_which_one_it_took_and_how_to_take_another(tickets, tmp_path):
+    out = coterie("fit", tickets, "--text", "subject", "--out", tmp_path / "run").stdout
+    assert "read from the texts (between " in out
+    assert "--topics N takes N" in out
+    assert json.loads((tmp_path / "run/run.json").read_text())["number_of_topics"]["curve"]
+
+
+def test_the_folder_is_named_after_the_file(tickets, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    coterie("fit", tickets, "--text", "subject", "--topics", 2)
+    assert (tmp_path / "tickets-topics/run.json").exists()
+
+
+def test_json_and_standard_input(tickets, tmp_path):
+    text = "\n".join(text for text, _, _ in rows() if text)
+    out = coterie(
+        "fit", "-", "--format", "lines", "--topics", 3, "--out", tmp_path / "run", "--json", text=text
+    )
+    found = json.loads(out.stdout)
+    assert len(found["topics"]) == 3
+    assert found["run"]["data"]["texts"] == 241
+    assert found["run"]["data"]["source"] != "-"
+
+
+def test_seeds_name_topics(tickets, tmp_path):
+    arguments = ["--text", "subject", "--topics", 3, "--out", tmp_path / "run", "--json"]
+    out = coterie("fit", tickets, *arguments, "--seed", "Money=invoice,refund", "--seed", "Parcels=parcel")
+    labels = {topic["label"]: topic["terms"] for topic in json.loads(out.stdout)["topics"]}
+    assert set(labels["Money"][:8]) == set(WORDS["billing"])
+    assert set(labels["Parcels"][:8]) == set(WORDS["delivery"])
+
+
+def test_edits_are_applied_again_by_the_next_fit_unless_it_is_fresh(tickets, run):
+    coterie("edit", "rename", run, 0, "First")
+    again = ["fit", tickets, "--text", "subject", "--topics", 3, "--out", run]
+    assert "1 edit was applied again" in coterie(*again).stdout
+    assert "First" in coterie("topics", run).stdout
+    coterie(*again, "--fresh")
+    assert "First" not in coterie("topics", run).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--text", "subject", "--topics", "many"], "--topics must be a whole number"),
+        (["--text", "subject", "--topics", "0"], "--topics must be a whole number"),
+        (["--text", "subject", "--seed", "billing"], "--seed must be like"),
+        (["--text", "subject", "--seed", "x=qqq", "--topics", "2"], "none of the words of the seed 'x'"),
+        (["--text", "title"], "no column 'title'"),
+        (["--text", "subject", "--method", "nfm"], "there is no method 'nfm'"),
+        ([], "several columns"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_leaves_nothing(tickets, tmp_path, arguments, sentence):
+    out = coterie("fit", tickets, "--out", tmp_path / "run", *arguments, code=2)
+    assert sentence in out.stderr.splitlines()[-1]
+    assert out.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_somebodys_folder_is_not_touched(tickets, tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters/love.txt").write_text("dear")
+    out = coterie("fit", tickets, "--text", "subject", "--topics", 2, "--out", tmp_path / "letters", code=2)
+    assert "letters" in out.stderr
+    assert [path.name for path in tmp_path.rglob("*")] == ["letters", "love.txt"]
+
+
+def test_ctrl_c_leaves_no_half_written_folder(tmp_path):
+    file = tmp_path / "many.csv"
+    texts = [text for seed in range(60) for text, _, _ in rows(1000, seed)]
+    pl.DataFrame({"subject": [f"{text} {i % 997}" for i, text in enumerate(texts)]}).write_csv(file)
+    process = subprocess.Popen(
+        [BIN / "coterie", "fit", file, "--out", tmp_path / "run"], stderr=subprocess.PIPE, text=True
+    )
+    until = time.time() + 60
+    while not any(path.name.startswith(".run") for path in tmp_path.iterdir()):
+        assert process.poll() is None, "it ended before it could be interrupted"
+        assert time.time() < until
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+    assert os.listdir(tmp_path) == ["many.csv"]
+
+
+def test_topics_with_examples_by_column_over_time_and_as_a_tree(fitted, tmp_path):
+    assert "· my " in coterie("topics", fitted, "--examples", 2).stdout
+    by = json.loads(coterie("topics", fitted, "--by", "team", "--json").stdout)
+    known = {row["class"]: row["texts"] for row in by if row["texts"] == 80}
+    assert {"delivery", "billing", "login"} <= set(known)
+    months = json.loads(coterie("topics", fitted, "--over-time", "date", "--every", "month", "--json").stdout)
+    assert sum(row["texts"] for row in months) == 242
+    assert {row["period"] for row in months} == {f"2025-{month:02d}-01" for month in range(1, 13)}
+    assert "all texts (242)" in coterie("topics", fitted, "--tree").stdout
+    coterie("topics", fitted, "--out", tmp_path / "topics.csv")
+    assert len(read_csv(tmp_path / "topics.csv")) == 3
+    assert len(json.loads(coterie("topics", fitted, "--json").stdout)) == 3
+    assert "no column 'when'" in coterie("topics", fitted, "--by", "when", code=2).stderr
+    assert "choose one" in coterie("topics", fitted, "--by", "team", "--tree", code=2).stderr
+
+
+def test_assign_keeps_rows_and_columns_and_agrees_with_the_fit(fitted, tickets, tmp_path):
+    before = pl.read_parquet(fitted / "assignments.parquet")
+    for name in ("out.parquet", "out.jsonl", "out.csv"):
+        coterie("assign", fitted, tickets, "--out", tmp_path / name)
+    table = pl.read_parquet(tmp_path / "out.parquet")
+    assert table.drop("id").equals(before.drop("id"))
+    assert pl.read_ndjson(tmp_path / "out.jsonl")["topic"].to_list() == before["topic"].to_list()
+    assert read_csv(tmp_path / "out.csv")["reason"].to_list() == before["reason"].to_list()
+    printed = coterie("assign", fitted, tickets).stdout
+    assert pl.read_csv(printed.encode())["topic"].to_list() == before["topic"].to_list()
+    assert "must end in" in coterie("assign", fitted, tickets, "--out", tmp_path / "a.xls", code=2).stderr
+
+
+def test_assign_reads_lines_and_neutralises_what_it_prints(fitted):
+    lines = coterie(
+        "assign", fitted, "-", "--format", "lines", text="=parcel late\nqqq\n"
+    ).stdout.splitlines()
+    assert lines[1].startswith("'=parcel late,")
+    assert lines[2].endswith("no known word")
+    plain = coterie("assign", fitted, "-", "--format", "lines", "--json", text="=parcel late\n").stdout
+    assert json.loads(plain)["text"] == "=parcel late"
+
+
+def test_evaluate_against_classes_and_alone(fitted):
+    found = json.loads(coterie("evaluate", fitted, "--label", "team", "--json").stdout)
+    assert found["scores"]["nmi"] == pytest.approx(1.0)
+    assert found["scores"]["labelled texts"] == 240
+    assert sum(band["texts"] for band in found["confidence"]) == 240
+    assert {topic["class"] for topic in found["topics"]} == set(WORDS)
+    alone = coterie("evaluate", fitted).stdout
+    assert "coherence (NPMI)" in alone
+    assert "diversity" in alone
+    assert "no column 'x'" in coterie("evaluate", fitted, "--label", "x", code=2).stderr
+
+
+def test_edits_one_after_another_and_back(run):
+    before = (run / "assignments.csv").read_text()
+    coterie("edit", "merge", run, 0, 1)
+    coterie("edit", "rename", run, 0, "Both")
+    coterie("edit", "split", run, "Both", "--parts", 2)
+    coterie("edit", "ban", run, "parcel")
+    coterie("edit", "pin", run, 2, "zzyzx")
+    topics = {topic["id"]: topic for topic in json.loads(coterie("topics", run, "--json").stdout)}
+    assert set(topics) == {0, 2, 3}
+    assert topics[0]["label"] == "Both"
+    assert sum(topic["size"] for topic in topics.values()) == 242
+    assert not any("parcel" in topic["terms"] for topic in topics.values())
+    table = pl.read_parquet(run / "assignments.parquet")
+    assert table.row(1, named=True)["topic"] == 2
+    assert table.row(1, named=True)["confidence"] == 1
+    log = json.loads(coterie("edit", "log", run, "--json").stdout)
+    assert [edit["kind"] for edit in log] == ["merge", "rename", "split", "ban", "pin"]
+    assert "merge topic 1" in coterie("edit", "log", run).stdout
+    for _ in range(5):
+        coterie("edit", "undo", run)
+    assert (run / "assignments.csv").read_text() == before
+    assert "no edit to undo" in coterie("edit", "undo", run, code=2).stderr
+
+
+def test_a_topic_that_is_not_there_is_told_and_nothing_changes(run):
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    assert "there is no topic '9'" in coterie("edit", "rename", run, 9, "x", code=2).stderr
+    assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
+def test_hostile_texts_are_shown_as_text(tmp_path):
+    file = tmp_path / "hostile.jsonl"
+    texts = [f"\x1b[2J[red]{word} <script>alert(1)</script> \u202e {word}s" for word in ("evil", "bad")] * 20
+    file.write_text("".join(json.dumps({"text": text, "=cmd": "@x"}) + "\n" for text in texts))
+    out = coterie("fit", file, "--text", "text", "--topics", 2, "--out", tmp_path / "run").stdout
+    out += coterie("topics", tmp_path / "run", "--examples", 3).stdout
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    sheet = (tmp_path / "run/assignments.csv").read_text()
+    assert "'=cmd" in sheet
+    assert "'@x" in sheet
+    assert pl.read_parquet(tmp_path / "run/assignments.parquet")["=cmd"].to_list() == ["@x"] * 40
+
+
+def test_a_run_that_is_not_there_says_how_to_make_one(tmp_path):
+    for command in (
+        ["topics", "gone"],
+        ["assign", "gone", "x.csv"],
+        ["evaluate", "gone"],
+        ["edit", "log", "gone"],
+    ):
+        out = coterie(
+            *command[:-1], *[tmp_path / command[-1]] if command[0] != "assign" else ["x.csv"], code=2
+        )
+        assert "coterie fit" in out.stderr or "x.csv" in out.stderr

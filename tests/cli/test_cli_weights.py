@@ -1,0 +1,117 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from coterie import Vectorizer, datasets, weights
+from coterie.cli import main
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(main, ["weights", *map(str, arguments)], input=stdin)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return datasets.describe()["found"][0]
+
+
+def test_all_terms_are_written_with_both_weights(sample, tmp_path):
+    out = run(sample, "--text", "text", "--out", tmp_path / "weights.csv", "--min-df", 3)
+    assert out.exit_code == 0, out.output
+    assert f"Written to: {tmp_path}/weights.csv" in out.output
+    terms = pl.read_csv(tmp_path / "weights.csv")
+    vectorizer = Vectorizer(min_df=3)
+    X = vectorizer.fit_transform(datasets.load("sample").texts)
+    order = np.argsort(np.array(vectorizer.vocabulary_.terms, dtype=object))
+    np.testing.assert_allclose(terms["idf"], weights.idf(X)[order])
+    np.testing.assert_allclose(terms["ncut"], weights.ncut(X)[order])
+    np.testing.assert_array_equal(terms["document_frequency"], weights.document_frequency(X)[order])
+    assert f"{len(terms):,} terms in at least 3 of 1,517 texts" in out.output
+    for name in ("idf", "ncut"):
+        literal = [1 + (terms[name] > w).sum() + ((terms[name] == w).sum() - 1) / 2 for w in terms[name]]
+        np.testing.assert_allclose(terms[f"{name}_rank"], literal)
+    np.testing.assert_allclose(terms["move"], terms["idf_rank"] - terms["ncut_rank"])
+    assert [file.name for file in tmp_path.iterdir()] == ["weights.csv"]
+
+
+def test_lists_hold_the_heaviest_and_the_largest_moves(sample, tmp_path):
+    run(sample, "--text", "text", "--out", tmp_path / "weights.csv")
+    found = json.loads(run(sample, "--text", "text", "--top", 4, "--json").output)
+    terms = pl.read_csv(tmp_path / "weights.csv")
+    assert (found["n_texts"], found["n_terms"], found["min_df"]) == (1517, len(terms), 5)
+    for name, column, largest in (
+        ("heaviest_by_idf", "idf", True), ("heaviest_by_ncut", "ncut", True),
+        ("ncut_likes_better", "move", True), ("idf_likes_better", "move", False),
+    ):  # fmt: skip
+        expected = sorted(terms[column], reverse=largest)[:4]
+        assert [row[column] for row in found[name]] == pytest.approx(expected)
+        assert all(row["document_frequency"] >= 5 for row in found[name])
+
+
+def test_tables_show_terms_as_people_write_them(sample):
+    out = run(sample, "--text", "text", "--top", 3).output
+    for heading in ("heaviest by idf", "heaviest by Ncut", "Ncut likes better", "idf likes better", "texts"):
+        assert heading in out
+    assert len([line for line in out.splitlines() if line.startswith("│")]) == 6
+
+
+def test_a_common_term_in_short_texts_is_what_ncut_likes_better():
+    short, long = "refund\n" * 20, "parcel late again driver lost somewhere\n" * 19
+    found = json.loads(run("-", "--json", stdin=short + long).output)
+    assert found["ncut_likes_better"][0]["display"] == "refund"
+    assert found["heaviest_by_idf"][0]["display"] != "refund"
+
+
+def test_terms_of_equal_weight_do_not_move():
+    out = run("-", "--json", stdin="late parcel\n" * 6)
+    found = json.loads(out.output)
+    assert found["ncut_likes_better"] == found["idf_likes_better"] == []
+    assert run("-", stdin="late parcel\n" * 6).exit_code == 0
+
+
+def test_hostile_terms_are_shown_as_text(tmp_path):
+    out = run("-", "--format", "lines", stdin="[red]late[/red] \x1b[2Jparcel\n" * 6)
+    assert out.exit_code == 0
+    assert "\x1b" not in out.output
+    assert "red" in out.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "say which one holds the texts"),
+        (["--text", "title"], "no column 'title'"),
+        (
+            ["--text", "subject", "--min-df", 9],
+            "no term is held by 9 texts of standard input; give a smaller",
+        ),
+        (["--text", "subject", "--language", "klingon"], "klingon"),
+        (
+            ["--text", "subject", "--min-df", 1, "--out", "/nowhere/at/all.csv"],
+            "/nowhere/at/all.csv cannot be",
+        ),
+        (["--text", "subject", "--min-df", 0], "--min-df"),
+    ],
+)
+def test_a_mistake_is_one_sentence(arguments, sentence):
+    out = run("-", *arguments, stdin="id,subject\n1,late parcel\n2,late refund\n")
+    assert out.exit_code == 2
+    assert out.stderr.startswith("coterie: ")
+    assert sentence in out.stderr
+    assert len(out.stderr.splitlines()) == 1
+
+
+def test_texts_without_a_word_are_no_fault_of_the_program():
+    out = run("-", "--format", "lines", stdin="!!\n??\n")
+    assert out.exit_code == 2
+    assert "no term is held" in out.stderr
+
+
+def test_bad_rows_are_left_out_and_counted():
+    arguments = ("--format", "csv", "--text", "b", "--min-df", 1, "--skip-bad")
+    out = run("-", *arguments, stdin="a,b\n1,late parcel\nonly one\n")
+    assert out.exit_code == 0
+    assert "1 row could not be read and was left out; the first is line 3" in out.stderr

@@ -1,0 +1,236 @@
+"""How commands end: real processes, real signals, real pipes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from coterie.cli import COMMANDS, exits, main
+
+COTERIE = Path(sys.executable).parent / "coterie"
+#: Output goes through a buffer, as it does for people; what cannot be written then shows late.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+#: The program with something in the place of the work of `coterie compare`. Ctrl-C must work also where the
+#: tests themselves run in the background, for which shells switch it off.
+SCRIPT = """
+import signal, sys, time
+from coterie import comparison
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def work(*args, **settings):
+    print("working", flush=True)
+    {work}
+comparison.compare = work
+from coterie.cli import main
+main(prog_name="coterie")
+"""
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    file = tmp_path / "tickets.csv"
+    file.write_text("subject\n" + "late parcel\nrefund money\n" * 10)
+    return file
+
+
+def program(work, *arguments):
+    return [sys.executable, "-c", SCRIPT.format(work=work), *map(str, arguments)]
+
+
+def working(command):
+    """The process, at work."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "working\n"
+    return process
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("work", ["time.sleep(60)", "while True: pass"], ids=["waiting", "busy"])
+def test_a_signal_ends_in_a_sentence(tickets, number, code, work):
+    process = working(program(work, "compare", tickets, "--topics", 2))
+    time.sleep(0.1)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert err == "coterie: interrupted; nothing was left half-written\n"
+    assert out == ""
+
+
+def test_a_signal_while_standard_input_is_read():
+    script = SCRIPT.replace("main(prog", 'print("working", flush=True); main(prog').format(work="pass")
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "weights", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "working\n"
+    time.sleep(2)  # for the imports of the command
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "coterie: interrupted; nothing was left half-written\n")
+
+
+def test_the_handler_of_sigterm_is_put_back():
+    before = signal.getsignal(signal.SIGTERM)
+    assert CliRunner().invoke(main, ["data", "path", "sample"]).exit_code == 0
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_fault_of_the_program_shows_its_traceback(tickets):
+    done = subprocess.run(
+        program("1 / 0", "compare", tickets, "--topics", 2), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("work", "sentence"),
+    [
+        ("raise MemoryError", "this takes more memory than there is; try a part of the texts"),
+        (
+            "raise OSError(28, 'No space left on device', '/full')",
+            "/full: No space left on device; make room",
+        ),
+        ("raise PermissionError(13, 'Permission denied', '/x')", "/x: Permission denied; choose a place"),
+        ("raise OSError('odd')", "odd; check that the path is right"),
+        ("open('/nowhere/at all')", "/nowhere/at all: No such file or directory; check that the path is"),
+    ],
+)
+def test_trouble_with_the_machine_is_one_sentence(tickets, work, sentence):
+    done = subprocess.run(
+        program(work, "compare", tickets, "--topics", 2), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"coterie: {sentence}")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize("command", [["data", "list"], ["completion", "bash"], ["--help"]], ids=" ".join)
+def test_output_that_finds_no_room_is_one_sentence(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [COTERIE, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=BUFFERED
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("coterie: No space left on device; make room")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["data", "list"], ["completion", "bash"], ["--help"], ["data", "list", "--json"]],
+    ids=" ".join,
+)
+def test_a_closed_pipe_ends_quietly(command):
+    theirs, ours = os.pipe()
+    os.close(theirs)
+    done = subprocess.run([COTERIE, *command], stdout=ours, stderr=subprocess.PIPE, check=False, env=BUFFERED)
+    os.close(ours)
+    assert done.returncode == 141
+    assert done.stderr == b""
+
+
+def test_what_only_waits_in_a_buffer_meets_the_closed_pipe_too():
+    script = """
+import click
+from coterie.cli import exits
+@click.command()
+def command():
+    with exits.told():
+        print("result")
+command()
+"""
+    theirs, ours = os.pipe()
+    os.close(theirs)
+    done = subprocess.run(
+        [sys.executable, "-c", script], stdout=ours, stderr=subprocess.PIPE, check=False, env=BUFFERED
+    )
+    os.close(ours)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_head_takes_what_it_wants():
+    line = f'"{COTERIE}" compare --list-methods | head -1'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, env=BUFFERED)
+    assert done.stdout.startswith("coterie ")
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""
+
+
+def test_the_codes_are_in_the_help():
+    page = CliRunner().invoke(main, ["--help"]).output
+    codes = page[page.index("Exit codes:") :].splitlines()[1:]
+    told = {int(line.split()[0]) for line in codes}
+    assert told == {
+        exits.DONE, exits.FAULT, exits.WRONG, exits.INTERRUPTED, exits.CLOSED, exits.TERMINATED,
+    }  # fmt: skip
+    assert told == {0, 1, 2, 130, 141, 143}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["wieghts"], "there is no command 'wieghts'; did you mean 'weights'? 'coterie --help' tells how"),
+        (["zzz"], f"there is no command 'zzz'; there are {', '.join(COMMANDS)}; 'coterie --help' tells how"),
+        (["weights"], "missing argument 'FILE'; 'coterie weights --help' tells how"),
+        (["data", "path"], "missing argument 'NAME'; 'coterie data path --help' tells how"),
+        (["compare", "x", "--seeds", "0"], "'coterie compare --help' tells how"),
+        (["compare", "x", "--sedes", "2"], "--seeds"),
+        (["--verzion"], "'coterie --help' tells how"),
+        (["data", "lst"], "no such command 'lst'"),
+        (["weights", "gone.csv"], "gone.csv does not exist"),
+    ],
+)
+def test_a_wrong_command_is_one_sentence(arguments, sentence):
+    done = CliRunner().invoke(main, arguments, prog_name="coterie")
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("coterie: ")
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_the_library_warns_of_is_a_sentence(tickets):
+    work = "import warnings; warnings.warn('there is one topic', stacklevel=1); sys.exit(0)"
+    done = subprocess.run(
+        program(work, "compare", tickets, "--topics", 2), capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "coterie: there is one topic\n"
+
+
+def test_nothing_in_a_message_commands_the_terminal():
+    done = CliRunner().invoke(main, ["weights", "gone\x1b[2J\n.csv"])
+    assert done.stderr == "coterie: gone\\x1b[2J .csv does not exist\n"
+
+
+def test_no_command_is_the_help():
+    done = CliRunner().invoke(main, [])
+    assert done.exit_code == 0
+    assert "Exit codes" in done.output
+
+
+def test_help_and_version_load_nothing_heavy():
+    check = (
+        "import sys; from coterie.cli import main; main([sys.argv[1]], standalone_mode=False);"
+        "print(*sorted({'numpy', 'polars', 'scipy', 'sklearn', 'rich'} & set(sys.modules)), file=sys.stderr)"
+    )
+    for option in ("--help", "--version"):
+        done = subprocess.run(
+            [sys.executable, "-c", check, option], capture_output=True, text=True, check=True
+        )
+        assert done.stderr.strip() == ""
+
+
+def test_commands_stand_in_the_help_in_the_order_of_the_table():
+    page = CliRunner().invoke(main, ["--help"]).output
+    places = [page.index(f"\n  {name} ") for name in COMMANDS]
+    assert places == sorted(places)
