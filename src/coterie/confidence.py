@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 
 #: Of the logistic map: constant, clear share, company of the text, company of all texts, few words.
-COEFFICIENTS = (-0.24, 0.56, 0.48, 1.04, -2.07)
+COEFFICIENTS = (-0.28, 0.56, 0.46, 1.08, -1.95)
 #: Fewest and most opinions; between them there are so many that they have about this number of clusters in
 #: all. One start each: where starts end differently, topics could have come out differently too.
 _FEWEST, _MOST, _CLUSTERS = 10, 24, 400

@@ -110,19 +110,9 @@ def test_none_in_a_pipe():
     assert done.stdout == "begun\nresult\n"
 
 
-def test_a_real_command_shows_it_and_its_result_stays_clean(tmp_path):
+def test_a_real_command_shows_it_and_its_result_stays_clean():
     sample = subprocess.run([COTERIE, "data", "path", "sample"], capture_output=True, text=True, check=True)
-    asked = [
-        "--text",
-        "text",
-        "--topics",
-        "16",
-        "--method",
-        "semantic-nmf,nystrom",
-        "--seeds",
-        "20",
-        "--json",
-    ]
+    asked = ["--text", "text", "--label", "category", "--method", "nmf-idf", "--seeds", "30", "--json"]
     out, terminal, _ = on_a_terminal([COTERIE, "compare", sample.stdout.strip(), *asked])
     assert out.startswith("{\n")
     assert out.endswith("}\n")

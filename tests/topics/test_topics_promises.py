@@ -1,20 +1,23 @@
 """Promises of TopicModel over many generated collections."""
 
+import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from topic_texts import HOSTILE, TOPICS, answers, corpora, planted_texts, shown
 
 from contract import same_topics
 from coterie import TopicModel, Vectorizer
 from coterie.results import NO_KNOWN_WORD
-from topic_texts import HOSTILE, TOPICS, answers, corpora, planted_texts, shown
 
-few = settings(max_examples=12)
+few = settings(max_examples=8)
 some_topics = st.integers(1, 4)
 
 
@@ -64,8 +67,6 @@ print(hashlib.sha256(said.encode()).hexdigest())
 
 
 def test_the_number_of_cores_and_of_blas_threads_changes_nothing():
-    import os
-
     def said(threads, cores):
         environment = {
             **os.environ,
@@ -104,7 +105,7 @@ def test_a_text_alone_in_a_batch_and_in_the_fit_gets_the_same_answer(texts, n_to
     np.testing.assert_array_equal(among.topic, model.labels_)
     np.testing.assert_array_equal(model.predict(texts), model.labels_)
     shares = model.transform(texts)
-    for row, text in enumerate(texts):
+    for row, text in list(enumerate(texts))[:8]:
         alone = model.assign([text])
         assert alone[0] == among[row]
         np.testing.assert_array_equal(model.predict([text]), among.topic[[row]])
@@ -127,7 +128,12 @@ def test_everyone_is_answered(texts, n_topics):
     sizes = Counter(model.labels_.tolist())
     assert [topic.size for topic in model.topics] == [sizes[topic.id] for topic in model.topics]
     assert sum(topic.share for topic in model.topics) == pytest.approx(1)
-    known = model.transform(asked).any(axis=1)
+    shares = model.transform(asked)
+    known = shares.any(axis=1)
+    np.testing.assert_allclose(shares[known].sum(axis=1), 1)
+    assert (shares >= 0).all()
+    in_order = np.array([topic.id for topic in model.topics])
+    np.testing.assert_array_equal(in_order[shares[known].argmax(axis=1)], found.topic[known])
     assert model.n_known_ == known[: len(texts)].sum()
     for row, answer in enumerate(found):
         assert (answer.reason.note == NO_KNOWN_WORD) == (not known[row])
@@ -139,31 +145,19 @@ def test_everyone_is_answered(texts, n_topics):
     assert not held or held[lost[0]] == max(held.values())
 
 
-@few
-@given(corpora(), some_topics)
-def test_rows_of_memberships_sum_to_one_and_lead_to_the_topic(texts, n_topics):
-    model = fitted(texts, n_topics)
-    shares = model.transform(texts)
-    assert shares.shape == (len(texts), len(model.topics))
-    assert (shares >= 0).all()
-    known = shares.any(axis=1)
-    np.testing.assert_allclose(shares[known].sum(axis=1), 1)
-    ids = np.array([topic.id for topic in model.topics])
-    np.testing.assert_array_equal(ids[shares[known].argmax(axis=1)], model.labels_[known])
-
-
-@few
+@settings(max_examples=4)
 @given(corpora(), some_topics)
 def test_ways_to_fit_agree(texts, n_topics):
-    one, two, three = (TopicModel(n_topics=n_topics) for _ in range(3))
+    one, two = TopicModel(n_topics=n_topics), TopicModel(n_topics=n_topics)
     labels = one.fit(texts).labels_
     np.testing.assert_array_equal(two.fit_predict(texts), labels)
-    np.testing.assert_array_equal(three.fit_transform(texts), one.transform(texts))
-    assert shown(one) == shown(two) == shown(three)
-    assert shown(one.fit(texts)) == shown(two)  # once more, with the same object
+    before = shown(two)
+    assert before == shown(one)
+    np.testing.assert_array_equal(two.fit_transform(texts), one.transform(texts))
+    assert shown(two) == before  # once more, with the same object
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.integers(2, 5), st.integers(0, 99))
 def test_copies_of_texts_weigh_and_cost_one(times, seed):
     texts, truth = planted_texts(36, 3, words=3, seed=seed)
@@ -179,7 +173,7 @@ def test_copies_of_texts_weigh_and_cost_one(times, seed):
     assert often._counted.corpus.n_distinct == len(set(texts))
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(corpora(), st.integers(2, 3))
 def test_copies_in_any_order_are_the_same_copies(texts, times):
     one, two = fitted(texts * times, 3), fitted([text for text in texts for _ in range(times)], 3)
@@ -190,9 +184,6 @@ def test_copies_in_any_order_are_the_same_copies(texts, times):
 @few
 @given(corpora(), some_topics)
 def test_what_was_saved_is_loaded(texts, n_topics):
-    import tempfile
-    from pathlib import Path
-
     model = fitted(texts, n_topics)
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "model")

@@ -65,9 +65,9 @@ class Counted:
 
 
 def count(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Counted:
-    """Count the terms of texts; a file is read in batches, and its counts lie on disk."""
+    """Count the terms of texts; a file is read in batches, and the counts of a large one lie on disk."""
     texts = source if isinstance(source, Texts) else Texts(source)
-    folder = None if texts.file is None else Path(mkdtemp(prefix="coterie-"))
+    folder = Path(mkdtemp(prefix="coterie-")) if texts.is_large() else None
     try:
         corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, folder)
         return _counted(texts, corpus, folder, embeddings)

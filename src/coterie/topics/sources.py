@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from coterie.text.readers.rows import Batch
 
 #: Texts worked on at a time: memberships of so many in hundreds of topics are small.
 BATCH = 16_384
+#: Bytes of a file, plain or packed, whose counts are kept on disk.
+_LARGE = 1 << 24
 
 
 class Texts:
@@ -32,6 +35,13 @@ class Texts:
         self.n_texts: int | None = None
         #: All of them, where they are in memory.
         self.memory = None if self.file else pl.concat(list(text_batches(source)))
+
+    def is_large(self) -> bool:
+        """Whether counts of the texts had better not be in memory; nobody knows of a stream."""
+        if self.file is None:
+            return False
+        path = Path(self.file.path)
+        return not path.is_file() or path.stat().st_size > _LARGE
 
     def batches(self) -> Iterator[pl.Series]:
         """All texts, some at a time: strings, or lists of tokens where they came as such."""

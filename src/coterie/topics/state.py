@@ -20,7 +20,7 @@ from coterie.confidence import Confidence
 from coterie.embeddings import STATIC
 from coterie.errors import InputError
 from coterie.storage.folder import recover, replaced
-from coterie.storage.state import read_state, write_state
+from coterie.storage.state import VERSION, read_state, write_state
 from coterie.text import Vectorizer
 from coterie.text.phrases import Phrases
 from coterie.text.vocabulary import Vocabulary
@@ -32,6 +32,8 @@ from coterie.topics.placing import Placing
 from coterie.topics.reshape import Change, Merge, Split
 
 _KIND = "model"
+#: Number of the format that is written; older ones are read.
+FORMAT = VERSION
 #: Files of a saved model; the first says what the folder is.
 FILES = ("state.json", "arrays.safetensors")
 #: What a file may ask to be made, and where it lives. Nothing else is ever made.
@@ -79,7 +81,7 @@ def load(folder: Path) -> TopicModel:
     try:
         model = unpack(state)
         # what fits together can answer: the probe walks through every array
-        model.assign(["", " ".join(model.vectorizer_.vocabulary_.display[:50])])
+        model.assign(["", "no such word", " ".join(model.vectorizer_.vocabulary_.display[:50])])
     except InputError as error:
         raise InputError(f"{where} holds a model that does not fit together: {error}; fit again") from None
     except (
@@ -130,9 +132,11 @@ def unpack(state: dict[str, Any]) -> TopicModel:
     estimator = _unpack_estimator(state["estimator"])
     n_terms = len(model.vectorizer_.vocabulary_)
     if isinstance(estimator, Coterie):
+        _check_coterie(estimator, n_terms)
         space = Space(estimator.term_weights_, estimator.term_vectors_.T)
     else:
-        space = Space(**state["space"])
+        space = Space(_finite(state["space"]["weights"]), _finite(state["space"]["vectors"]))
+    _require(space.vectors.ndim == 2, "vectors that are none")
     _require(
         space.weights.shape == (n_terms,) and space.vectors.shape[0] == n_terms, "terms and vectors differ"
     )
@@ -207,6 +211,8 @@ def _pack_description(found: Description) -> dict[str, Any]:
 def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dimensions: int) -> Description:
     _require(state["counts"].shape == (n_topics, n_terms), "topics and counts differ")
     terms = tuple(_whole(columns) for columns in state["terms"])
+    for name in ("sizes", "centers", "coherence", "distinctiveness"):
+        _finite(state[name])
     _require(all(((c >= 0) & (c < n_terms)).all() for c in terms), "a topic names a term that is not there")
     lengths = {len(state[name]) for name in ("terms", "sizes", "centers", "coherence", "distinctiveness")}
     _require(lengths == {n_topics} and state["centers"].shape[1] == dimensions, "topics and centres differ")
@@ -221,8 +227,21 @@ def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dime
         coherence=state["coherence"],
         distinctiveness=state["distinctiveness"],
         examples=(),
-        confidence=Confidence(**state["confidence"]),
+        confidence=_unpack_confidence(state["confidence"], n_topics, dimensions),
     )
+
+
+def _unpack_confidence(state: dict[str, Any], n_topics: int, dimensions: int) -> Confidence:
+    found = Confidence(_finite(state["centers"]), _finite(state["company"]), float(state["agreement"]))
+    _require(
+        found.centers.ndim == found.company.ndim == 3
+        and found.centers.shape[:2] == found.company.shape[:2]
+        and found.centers.shape[2] == dimensions
+        and found.company.shape[2] == n_topics
+        and bool(((found.company >= 0) & (found.company <= 1)).all()),
+        "opinions that do not fit the topics",
+    )
+    return found
 
 
 # --- its parts
@@ -275,7 +294,8 @@ def _pack_settings(vectorizer: Vectorizer) -> dict[str, Any]:
 
 def _unpack_vectorizer(state: dict[str, Any]) -> Vectorizer:
     settings = {**state["settings"], "threads": None}
-    _require(not callable(settings["tokenizer"]), "a tokenizer that is not data")
+    plain = (str, int, float, list, type(None))
+    _require(all(isinstance(value, plain) for value in settings.values()), "settings of texts that are none")
     vectorizer = Vectorizer(**settings)
     terms, display = (tuple(map(_string, state[name])) for name in ("terms", "display"))
     df, count = _whole(state["document_frequency"]), _whole(state["count"])
@@ -320,6 +340,31 @@ def _unpack_estimator(state: dict[str, Any]) -> Any:
         _require(key.isidentifier() and not callable(getattr(cls, key, None)), f"an attribute {key!r}")
         setattr(estimator, key, _unpack(value))
     return estimator
+
+
+def _check_coterie(model: Coterie, n_terms: int) -> None:
+    """Whether the arrays of the method fit each other: a product must not be the first to find out."""
+    n_topics, width = len(model.components_), len(model.term_vectors_)
+    if model.view_ is not None:
+        axes, mean = _finite(model.view_.axes), _finite(model.view_.mean)
+        share = model.view_.share
+        _require(axes.ndim == 2 and mean.shape == axes.shape[:1], "axes of vectors that differ")
+        _require(isinstance(share, float) and 0 < share < 1, "a share that is none")
+        width += axes.shape[1]
+    shapes = {
+        "term_weights_": (n_terms,),
+        "term_shares_": (n_terms,),
+        "term_vectors_": (len(model.term_vectors_), n_terms),
+        "coefficients_": (n_topics, n_terms),
+        "components_": (n_topics, n_terms),
+        "axis_coefficients_": (n_topics, width),
+        "sizes_": (n_topics,),
+    }
+    for name, shape in shapes.items():
+        _require(np.shape(_finite(getattr(model, name))) == shape, f"{name} of another shape")
+    _require(bool((model.sizes_ >= 0).all()), "sizes that are none")
+    _require(isinstance(model.sharpness_, float) and 0 < model.sharpness_ < 1e6, "a sharpness that is none")
+    _require(model.n_features_in_ == n_terms, "another number of terms")
 
 
 def _class(name: str) -> Any:

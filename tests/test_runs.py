@@ -1,0 +1,426 @@
+"""The run folder: what is written, what is read again, and what is refused."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from coterie import TopicModel
+from coterie.errors import InputError
+from coterie.runs import ADDED, assigned_table, edits_of, fit_run, open_run
+from coterie.storage.tables import read_csv
+from coterie.text import read_texts
+
+POOLS = [
+    ["parcel", "courier", "depot", "van"],
+    ["refund", "invoice", "card", "tax"],
+    ["password", "captcha", "token", "cookie"],
+]
+FILES = {"model", "topics.csv", "assignments.parquet", "assignments.csv", "edits.json", "run.json"}
+
+
+def subjects(n_texts=36, seed=0):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(POOLS[i % 3], 3, replace=False)) for i in range(n_texts)]
+
+
+TEXTS = [
+    *subjects(),
+    "",
+    "=cmd() parcel van",
+    "<script> refund card",
+    "-1 token\ncookie",
+    'a "quoted, card" tax',
+]
+
+
+def rows():
+    return {"id": list(map(str, range(len(TEXTS)))), "subject": TEXTS, "topic": ["mine"] * len(TEXTS)}
+
+
+def write_csv(path):
+    pl.DataFrame(rows()).write_csv(path)
+
+
+def write_parquet(path):
+    pl.DataFrame(rows()).write_parquet(path)
+
+
+def write_jsonl(path):
+    table = pl.DataFrame(rows()).to_dicts()
+    path.write_text("\n".join(json.dumps(row) for row in table))
+
+
+def written(folder, write=write_csv, column="subject", **given):
+    """The source of a file of all texts."""
+    path = folder / f"tickets.{write.__name__[6:]}"
+    write(path)
+    return read_texts(path, column, **given)
+
+
+def snapshot(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A run that nobody changes."""
+    folder = tmp_path_factory.mktemp("runs")
+    fit_run(written(folder), folder / "run", TopicModel(n_topics=3), command="coterie fit tickets.csv")
+    return folder / "run"
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    """A copy of that run."""
+    return Path(shutil.copytree(made, tmp_path / "run"))
+
+
+# --- what is written
+
+
+def test_the_folder_holds_what_it_says(made):
+    assert {path.name for path in made.iterdir()} == FILES
+    info = json.loads((made / "run.json").read_text())
+    assert info["format"] == "coterie run"
+    assert info["command"] == "coterie fit tickets.csv"
+    assert info["data"]["texts"] == len(TEXTS)
+    assert info["data"]["column"] == "subject"
+    assert info["parameters"]["n_topics"] == 3
+    assert set(info["files"]) == FILES - {"model", "run.json"}
+    for name, said in info["files"].items():
+        content = (made / name).read_bytes()
+        assert said == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    assert not [path for path in made.parent.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("write", [write_csv, write_jsonl, write_parquet])
+@pytest.mark.parametrize("batch_rows", [7, 20_000])
+def test_every_row_comes_back_with_its_topic(tmp_path, write, batch_rows):
+    model = TopicModel(n_topics=3)
+    run = fit_run(written(tmp_path, write, batch_rows=batch_rows), tmp_path / "run", model)
+    plain = TopicModel(n_topics=3).fit(TEXTS)
+    assert run.model.topics == plain.topics
+    assert run.input().to_dict(as_series=False) == rows()
+    answers = plain.assign(TEXTS)
+    names = run.columns
+    assert names == {name: "coterie_topic" if name == "topic" else name for name in ADDED}
+    table = run.table
+    assert table[names["topic"]].to_list() == answers.topic.tolist() == model.labels_.tolist()
+    assert table[names["label"]].to_list() == [answer.label for answer in answers]
+    np.testing.assert_array_equal(table[names["confidence"]].to_numpy(), answers.confidence)
+    assert table[names["second"]].to_list() == [answer.second for answer in answers]
+    assert table[names["reason"]].to_list() == [str(answer.reason) for answer in answers]
+    assert run.texts().to_list() == TEXTS
+
+
+def test_the_sheets_say_the_same_and_compute_nothing(made):
+    run = open_run(made)
+    sheet = read_csv(made / "assignments.csv")
+    assert sheet["subject"].to_list() == TEXTS
+    assert sheet["coterie_topic"].cast(pl.Int64).to_list() == run.table["coterie_topic"].to_list()
+    raw = (made / "assignments.csv").read_text()
+    assert "'=cmd() parcel van" in raw
+    assert ",=cmd()" not in raw
+    assert "'-1 token" in raw
+    topics = read_csv(made / "topics.csv")
+    assert topics["size"].cast(pl.Int64).to_list() == [topic.size for topic in run.model.topics]
+    assert topics["terms"].to_list() == [", ".join(topic.terms) for topic in run.model.topics]
+
+
+def test_all_added_names_may_be_taken(tmp_path):
+    names = [*ADDED, "coterie_topic", "coterie_coterie_topic"]
+    frame = pl.DataFrame(
+        {"subject": TEXTS, **{name: [f"{name} {i}" for i in range(len(TEXTS))] for name in names}}
+    )
+    frame.write_csv(tmp_path / "tickets.csv")
+    run = fit_run(read_texts(tmp_path / "tickets.csv", "subject"), tmp_path / "run", TopicModel(n_topics=3))
+    assert run.input().equals(frame)
+    assert len(set(run.columns.values()) | set(frame.columns)) == len(frame.columns) + len(ADDED)
+    assert run.table[run.columns["topic"]].to_list() == run.model.predict(TEXTS).tolist()
+
+
+def test_the_column_of_texts_may_be_called_topic(tmp_path):
+    pl.DataFrame({"topic": TEXTS}).write_csv(tmp_path / "tickets.csv")
+    run = fit_run(read_texts(tmp_path / "tickets.csv"), tmp_path / "run", TopicModel(n_topics=3))
+    assert run.texts().to_list() == TEXTS
+    assert run.with_texts().labels_.tolist() == run.table[run.columns["topic"]].to_list()
+
+
+@pytest.mark.parametrize("batch_rows", [5, 20_000])
+def test_columns_that_come_late_are_kept(tmp_path, batch_rows):
+    path = tmp_path / "tickets.jsonl"
+    table = [
+        {"subject": text} | ({"late": str(i), "label": "x"} if i > 20 else {}) for i, text in enumerate(TEXTS)
+    ]
+    path.write_text("\n".join(map(json.dumps, table)))
+    run = fit_run(
+        read_texts(path, "subject", batch_rows=batch_rows), tmp_path / "run", TopicModel(n_topics=3)
+    )
+    assert run.input().columns == ["subject", "late", "label"]
+    assert run.table["late"].to_list() == [str(i) if i > 20 else None for i in range(len(TEXTS))]
+    assert run.table["label"].to_list() == ["x" if i > 20 else None for i in range(len(TEXTS))]
+    assert run.columns["label"] == "coterie_label"
+    assert run.model.topics == TopicModel(n_topics=3).fit(TEXTS).topics
+
+
+def test_tokenised_texts_stay_tokens(tmp_path):
+    lists = [text.split() for text in subjects()] + [[], ["new york", "van"], ["=cmd()", "card"]]
+    path = tmp_path / "tickets.jsonl"
+    path.write_text("\n".join(json.dumps({"tokens": tokens, "id": i}) for i, tokens in enumerate(lists)))
+    run = fit_run(read_texts(path, "tokens"), tmp_path / "run", TopicModel(n_topics=3))
+    plain = TopicModel(n_topics=3).fit(lists)
+    assert run.model.topics == plain.topics
+    assert run.texts().to_list() == lists
+    model = run.with_texts()
+    assert model.topics == plain.topics
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    model.merge(0, 1)
+    assert len(run.save().model.topics) == 2
+
+
+def test_types_of_columns_are_kept(tmp_path):
+    frame = pl.DataFrame(
+        {"n": range(len(TEXTS)), "subject": TEXTS, "x": [0.5] * len(TEXTS), "tags": [["a"]] * len(TEXTS)}
+    )
+    frame.write_parquet(tmp_path / "tickets.parquet")
+    run = fit_run(
+        read_texts(tmp_path / "tickets.parquet", "subject"), tmp_path / "run", TopicModel(n_topics=3)
+    )
+    assert run.input().equals(frame)
+
+
+def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):
+    model = TopicModel(np.int64(3), seeds={"Post": np.array(["parcel", "van"])})
+    run = fit_run(written(tmp_path), tmp_path / "run", model)
+    assert run.info["parameters"]["n_topics"] == 3
+    assert "parcel" in next(topic.terms for topic in run.model.topics if topic.label == "Post")
+
+
+def test_warnings_are_given_and_recorded(tmp_path):
+    path = tmp_path / "tickets.csv"
+    pl.DataFrame({"subject": [*subjects(), *(["xyzzy"] + [f"w{i}" for i in range(19)])]}).write_csv(path)
+    model = TopicModel(n_topics=3, seeds={"Post": ["parcel", "submarine"]})
+    with pytest.warns(UserWarning, match="texts hold no word|seed 'Post'") as told:
+        run = fit_run(read_texts(path, "subject"), tmp_path / "run", model)
+    said = [str(warning.message) for warning in told]
+    assert len(said) == 2
+    assert any("submarine" in sentence for sentence in said)
+    assert any("20 of 56 texts" in sentence for sentence in said)
+    assert sorted(run.info["warnings"]) == sorted(said)
+
+
+def test_bad_rows_are_counted(tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(
+        "id,subject\n" + "\n".join(f"{i},{text}" for i, text in enumerate(subjects())) + "\n1,2,3,4\n"
+    )
+    with pytest.raises(InputError, match="line 38"):
+        fit_run(read_texts(path, "subject"), tmp_path / "run", TopicModel(n_topics=3))
+    assert not (tmp_path / "run").exists()
+    run = fit_run(read_texts(path, "subject", skip_bad=True), tmp_path / "run", TopicModel(n_topics=3))
+    assert run.info["data"]["skipped"] == 1
+    assert len(run.table) == 36
+
+
+# --- what is read again
+
+
+def test_a_run_is_opened_as_it_was_written(made):
+    run, plain = open_run(made), TopicModel(n_topics=3).fit(TEXTS)
+    assert run.model.topics == plain.topics
+    assert list(run.model.assign(TEXTS)) == list(plain.assign(TEXTS))
+    assert TopicModel.load(made).topics == plain.topics
+    rows_ = pl.DataFrame({"subject": ["my parcel"], "label": ["x"]})
+    table = assigned_table(run.model, rows_, rows_["subject"])
+    assert table["coterie_label"].to_list() == [answer.label for answer in plain.assign(["my parcel"])]
+    assert table["label"].to_list() == ["x"]
+
+
+def test_texts_come_back_to_the_model(made):
+    model, plain = open_run(made).with_texts(), TopicModel(n_topics=3).fit(TEXTS)
+    assert model.topics == plain.topics
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    assert model.similar("parcel", 4) == plain.similar("parcel", 4)
+    classes = ["a", "b"] * (len(TEXTS) // 2) + ["a"] * (len(TEXTS) % 2)
+    assert model.by_class(classes).equals(plain.by_class(classes))
+    assert str(model.hierarchy()) == str(plain.hierarchy())
+
+
+def test_edits_are_saved_and_played_again(folder, tmp_path):
+    run = open_run(folder)
+    model = run.with_texts()
+    post = next(topic.id for topic in model.topics if "parcel" in topic.terms)
+    login = next(topic.id for topic in model.topics if "token" in topic.terms)
+    model.rename(post, "Post =1+1").ban("tax").pin(TEXTS[0], login)
+    again = run.save()
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert again.model.edits == model.edits == edits_of(folder)
+    assert again.model.topics == model.topics
+    assert again.table["coterie_topic"].to_list() == model.labels_.tolist()
+    assert again.input().equals(run.input())
+    assert again.info["command"] == "coterie fit tickets.csv"
+    assert read_csv(folder / "topics.csv")["label"].to_list() == [topic.label for topic in model.topics]
+    # undone in the reopened run
+    undone = open_run(folder).with_texts().undo()
+    assert undone.assign([TEXTS[0]])[0].topic == post
+    # the next fit, with more texts
+    pl.DataFrame({"subject": [*subjects(45, seed=4), TEXTS[0]]}).write_csv(tmp_path / "more.csv")
+    new = fit_run(read_texts(tmp_path / "more.csv", "subject"), folder, TopicModel(n_topics=3))
+    assert new.model.edits == model.edits
+    names = {topic.label: topic for topic in new.model.topics}
+    assert "parcel" in names["Post =1+1"].terms
+    assert "tax" not in {term for topic in new.model.topics for term in topic.terms}
+    assert "token" in {topic.id: topic for topic in new.model.topics}[new.model.predict([TEXTS[0]])[0]].terms
+    fresh = fit_run(read_texts(tmp_path / "more.csv", "subject"), folder, TopicModel(n_topics=3), edits=())
+    assert fresh.model.edits == ()
+    assert edits_of(folder) == ()
+
+
+def test_what_the_user_put_there_stays(folder, tmp_path):
+    (folder / "notes.txt").write_text("mine")
+    (folder / "plots").mkdir()
+    (folder / "plots" / "a.png").write_bytes(b"png")
+    fit_run(written(tmp_path), folder, TopicModel(n_topics=2))
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert (folder / "plots" / "a.png").read_bytes() == b"png"
+    assert len(open_run(folder).model.topics) == 2
+    open_run(folder).save()
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+def test_a_foreign_folder_is_refused(tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.jpg").write_bytes(b"jpg")
+    with pytest.raises(InputError, match=r"run\.json"):
+        fit_run(written(tmp_path), tmp_path / "photos", TopicModel(n_topics=2))
+    assert snapshot(tmp_path / "photos") == {"cat.jpg": b"jpg"}
+    for name in ("photos", "nowhere"):
+        with pytest.raises(InputError):
+            open_run(tmp_path / name)
+
+
+def test_a_fit_that_fails_leaves_the_old_run(folder, tmp_path):
+    before = snapshot(folder)
+    (tmp_path / "empty.csv").write_text("subject\nthe\nof\n")
+    with pytest.raises(InputError, match="no word counts"):
+        fit_run(read_texts(tmp_path / "empty.csv", "subject"), folder, TopicModel(n_topics=2))
+    with pytest.raises(InputError, match="no column"):
+        fit_run(written(tmp_path, column="body"), folder, TopicModel(n_topics=2))
+    assert snapshot(folder) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "empty.csv", "tickets.csv"}
+
+
+def test_a_model_that_cannot_be_saved_leaves_the_old_run(folder, tmp_path):
+    before = snapshot(folder)
+    model = TopicModel(n_topics=2, embeddings=lambda texts: np.ones((len(texts), 2)))
+    with pytest.raises(InputError, match="cannot be saved"):
+        fit_run(written(tmp_path), folder, model)
+    assert snapshot(folder) == before
+
+
+# --- what is damaged
+
+
+def change(folder, **values):
+    path = folder / "run.json"
+    info = json.loads(path.read_text()) | values
+    path.write_text(json.dumps({key: value for key, value in info.items() if value is not ...}))
+
+
+def everything(folder):
+    """Use all that a run has."""
+    run = open_run(folder)
+    run.input()
+    run.with_texts()
+    run.save()
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+DAMAGES = {
+    "run.json is cut": lambda folder: cut(folder / "run.json"),
+    "run.json is empty": lambda folder: (folder / "run.json").write_bytes(b""),
+    "run.json is a list": lambda folder: (folder / "run.json").write_text("[]"),
+    "run.json is not UTF-8": lambda folder: (folder / "run.json").write_bytes(b"\xff\xfe"),
+    "run.json is deep": lambda folder: (folder / "run.json").write_text("[" * 100_000),
+    "run.json is of the future": lambda folder: change(folder, version=2),
+    "run.json is of no version": lambda folder: change(folder, version=True),
+    "run.json is something else": lambda folder: change(folder, format="coterie model"),
+    "run.json has no files": lambda folder: change(folder, files=...),
+    "run.json has files of another kind": lambda folder: change(folder, files=[]),
+    "run.json has no data": lambda folder: change(folder, data=...),
+    "run.json has data of another kind": lambda folder: change(folder, data={"column": 1, "texts": "2"}),
+    "run.json has fewer columns": lambda folder: change(folder, columns={"topic": "topic"}),
+    "run.json has other columns": lambda folder: change(folder, columns=dict.fromkeys(ADDED, "nothing")),
+    "run.json has other topics": lambda folder: change(folder, topics=[0, 1, 7]),
+    "run.json has seconds of another kind": lambda folder: change(folder, seconds=3, warnings=7),
+    "run.json is gone": lambda folder: (folder / "run.json").unlink(),
+    "the model is gone": lambda folder: shutil.rmtree(folder / "model"),
+    "the model is cut": lambda folder: cut(folder / "model" / "state.json"),
+    "the arrays are cut": lambda folder: cut(folder / "model" / "arrays.safetensors"),
+    "the arrays are gone": lambda folder: (folder / "model" / "arrays.safetensors").unlink(),
+    "the table is cut": lambda folder: cut(folder / "assignments.parquet"),
+    "the table is gone": lambda folder: (folder / "assignments.parquet").unlink(),
+    "the table is another": lambda folder: pl.DataFrame({"subject": TEXTS}).write_parquet(
+        folder / "assignments.parquet"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_run_is_told_in_one_sentence(folder, name):
+    DAMAGES[name](folder)
+    with pytest.raises(InputError) as told:
+        everything(folder)
+    assert "\n" not in str(told.value)
+    assert str(folder) in str(told.value)
+    if "future" in name:
+        assert "newer coterie" in str(told.value)
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory):
+    """A run with as many texts and topics, of other texts."""
+    folder = tmp_path_factory.mktemp("others")
+    pl.DataFrame({"subject": subjects(len(TEXTS), seed=7)}).write_csv(folder / "tickets.csv")
+    fit_run(read_texts(folder / "tickets.csv", "subject"), folder / "run", TopicModel(n_topics=3))
+    return folder / "run"
+
+
+@pytest.mark.parametrize(
+    "part", ["model", "assignments.parquet", "model/arrays.safetensors", "model/state.json"]
+)
+def test_a_part_of_another_run_is_told(folder, other, part):
+    mine = folder / part
+    if mine.is_dir():
+        shutil.rmtree(mine)
+        shutil.copytree(other / part, mine)
+    else:
+        shutil.copy(other / part, mine)
+    with pytest.raises(InputError) as told:
+        open_run(folder).with_texts()
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"\xff", b"{", b'{"format": "coterie edits", "version": 9, "edits": []}']
+)
+def test_a_damaged_log_of_edits_is_told_before_anything_is_fitted(folder, tmp_path, content):
+    (folder / "edits.json").write_bytes(content)
+    before = snapshot(folder)
+    with pytest.raises(InputError, match=r"edits\.json"):
+        fit_run(written(tmp_path), folder, TopicModel(n_topics=2))
+    assert snapshot(folder) == before
+    run = fit_run(written(tmp_path), folder, TopicModel(n_topics=2), edits=())
+    assert run.model.edits == ()

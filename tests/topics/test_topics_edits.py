@@ -1,0 +1,368 @@
+"""Topics that somebody changed: what moves, what stays, and what comes back."""
+
+import copy
+
+import numpy as np
+import pytest
+from topic_texts import TOPICS, answers, planted_texts, shown
+
+from contract import same_topics
+from coterie import TopicModel
+from coterie.errors import InputError
+from coterie.results import PINNED
+from coterie.topics import Edit, Reference
+
+TEXTS, TRUTH = planted_texts(80, 4, words=3, noise=1)
+#: one topic larger than the others, and texts of which nothing is known
+MORE, _ = planted_texts(4, 1, words=3, seed=5)
+ALL = [*TEXTS, *MORE, "", "xyzzy"]
+
+
+@pytest.fixture(scope="module")
+def once():
+    model = TopicModel(n_topics=4).fit(ALL)
+    assert model.topics[0].size == 26
+    return model
+
+
+@pytest.fixture
+def model(once):
+    return copy.deepcopy(once)
+
+
+def texts_of(model, topic):
+    return {row for row, label in enumerate(model.labels_) if label == topic}
+
+
+def partition(model):
+    return {topic.id: texts_of(model, topic.id) for topic in model.topics}
+
+
+def assert_sound(model):
+    """Whatever was done: sizes, labels and answers are of one mind."""
+    ids = [topic.id for topic in model.topics]
+    assert len(set(ids)) == len(ids)
+    parts = partition(model)
+    assert {topic.id: topic.size for topic in model.topics} == {k: len(v) for k, v in parts.items()}
+    assert sum(topic.size for topic in model.topics) == len(ALL)
+    found = model.assign(ALL)
+    np.testing.assert_array_equal(found.topic, model.labels_)
+    np.testing.assert_array_equal(model.predict(ALL), model.labels_)
+    assert model.transform(ALL).shape == (len(ALL), len(ids))
+    assert {answer.label for answer in found} <= {topic.label for topic in model.topics}
+
+
+def test_a_topic_is_called_something_else(model):
+    before, parts = model.topics, partition(model)
+    model.rename(2, "  Everything else ")
+    assert model.topics[2].label == "Everything else"
+    assert [t.label for t in model.topics if t.id != 2] == [t.label for t in before if t.id != 2]
+    assert partition(model) == parts
+    assert model.topics[2].terms == before[2].terms
+    text = TEXTS[min(parts[2])]
+    assert model.assign([text])[0].label == "Everything else"
+    model.rename("Everything", "Other")  # by the beginning of its label
+    assert model.topics[2].label == "Other"
+    assert_sound(model)
+
+
+def test_merging_only_adds(model):
+    before = partition(model)
+    model.merge(1, 3)
+    after = partition(model)
+    unknown = {len(ALL) - 2, len(ALL) - 1}
+    assert set(after) == {0, 1, 2}
+    assert after[1] - unknown == before[1] | before[3]
+    assert after[2] == before[2]
+    assert after[0] - unknown == before[0] - unknown
+    assert unknown <= after[1]  # texts of which nothing is known are in the largest topic
+    assert_sound(model)
+
+
+def test_memberships_in_merged_topics_add_up(model):
+    before = model.transform(ALL)
+    model.merge(2, 0, 3)
+    after = model.transform(ALL)
+    assert [topic.id for topic in model.topics] == [1, 2]
+    np.testing.assert_allclose(after[:, 0], before[:, 1])
+    np.testing.assert_allclose(after[:, 1], before[:, [0, 2, 3]].sum(axis=1))
+
+
+def test_splitting_moves_no_text_of_other_topics(model):
+    model.merge(1, 3)
+    before = partition(model)
+    model.split(1)
+    after = partition(model)
+    unknown = {len(ALL) - 2, len(ALL) - 1}
+    assert set(after) == {0, 1, 2, 4}  # the id 3 is not given again
+    assert (after[1] | after[4]) - unknown == before[1] - unknown
+    assert after[0] - unknown == before[0] - unknown
+    assert after[2] == before[2]
+    assert after[1]
+    assert after[4]
+    # what was two topics falls apart as it was put together
+    wanted = [set(np.flatnonzero(kind == TRUTH)) for kind in set(TRUTH[list((before[1]) - unknown)])]
+    assert sorted(map(sorted, (after[1] - unknown, after[4] - unknown))) == sorted(map(sorted, wanted))
+    assert_sound(model)
+
+
+def test_the_largest_part_keeps_the_id_and_the_name(model):
+    model.rename(0, "Named")
+    model.merge(0, 1)
+    model.split(0)
+    sizes = {topic.id: topic.size for topic in model.topics}
+    assert sizes[0] >= sizes[4]
+    labels = {topic.id: topic.label for topic in model.topics}
+    assert labels[0] == "Named"
+    assert labels[4] != "Named"
+    assert_sound(model)
+
+
+def test_a_topic_falls_into_as_many_parts_as_asked_for(model):
+    model.merge(0, 1, 2, 3)
+    assert [topic.id for topic in model.topics] == [0]
+    model.split(0, 4)
+    assert [topic.id for topic in model.topics] == [0, 4, 5, 6]
+    assert sorted(topic.size for topic in model.topics) == [20, 20, 20, 26]
+    assert_sound(model)
+
+
+def test_a_part_of_a_split_topic_can_be_merged_with_another(model):
+    model.merge(1, 3)
+    model.split(1)
+    before = partition(model)
+    model.merge(4, 2)
+    assert partition(model)[4] >= before[4] | before[2]
+    model.split(4)
+    assert [topic.id for topic in model.topics] == [0, 1, 4, 5]
+    assert_sound(model)
+
+
+def test_banned_terms_vanish_and_do_not_count(model):
+    word = model.topics[1].terms[0]
+    assert any(word in answer.reason.words for answer in model.assign(ALL))
+    model.ban(word)
+    for topic in model.topics:
+        assert word not in topic.terms
+        assert word not in topic.label.split(", ")
+    for answer in model.assign(ALL):
+        assert word not in answer.reason.words
+        assert word not in answer.reason.related
+    alone = model.assign([word])[0]
+    assert alone.reason.note == "no known word"
+    assert alone.confidence == 0
+    others = [w for w in TOPICS["login"] if w != word][:2]
+    without = " ".join(others)
+    np.testing.assert_allclose(model.transform([f"{without} {word}"]), model.transform([without]))
+    one, two = model.assign([f"{without} {word}", without])
+    assert one == two
+    assert_sound(model)
+    trend = model.by_class([f"class {number % 7}" for number in range(len(ALL))])
+    assert not any(word in words for words in trend["terms"].to_list())
+
+
+def test_a_banned_word_is_known_in_all_its_forms(model):
+    model.ban("Kettles", "RECEIPTS")
+    shown_terms = {term for topic in model.topics for term in topic.terms}
+    assert not shown_terms & {"kettle", "receipt"}
+    assert "oven" in shown_terms
+
+
+def test_a_pinned_text_is_where_it_was_put(model):
+    text = TEXTS[0]
+    home = int(model.labels_[0])
+    other = next(topic.id for topic in model.topics if topic.id != home)
+    before = partition(model)
+    model.pin(text, other)
+    rows = {row for row, t in enumerate(ALL) if t == text}
+    after = partition(model)
+    assert after[home] == before[home] - rows
+    assert after[other] == before[other] | rows
+    answer = model.assign([text])[0]
+    assert (answer.topic, answer.confidence, answer.reason.note) == (other, 1.0, PINNED)
+    near = model.assign([text + " ", text.upper()])  # not word for word
+    assert near.topic.tolist() == [home, home]
+    assert all(answer.reason.note == "" for answer in near)
+    assert_sound(model)
+
+
+def test_a_text_without_a_known_word_can_be_pinned_alone(model):
+    model.pin("xyzzy", 3)
+    assert model.labels_[-1] == 3
+    assert model.labels_[-2] == 0
+    answer = model.assign(["xyzzy"])[0]
+    assert (answer.topic, answer.confidence, answer.reason.note) == (3, 1.0, PINNED)
+    assert_sound(model)
+
+
+def test_a_text_that_was_never_seen_can_be_pinned(model):
+    before = partition(model)
+    model.pin("something new", 2)
+    assert partition(model) == before
+    assert model.assign(["something new"])[0].topic == 2
+
+
+def test_a_pin_follows_its_topic_into_a_merge_and_stays_in_a_split(model):
+    text = TEXTS[0]
+    other = next(t.id for t in model.topics if t.id not in (int(model.labels_[0]), 0))
+    model.pin(text, other)
+    model.merge(0, other)
+    assert model.assign([text])[0].topic == 0
+    model.split(0)
+    assert model.assign([text])[0].topic == 0
+    assert_sound(model)
+
+
+def test_tokens_are_pinned_by_what_they_look_like():
+    texts = [["new york", "hotel"], ["new", "york", "hotel"], ["hotel", "new"], ["york", "hotel"]] * 3
+    texts += [["refund", "card"], ["card", "money"], ["money", "refund"]] * 3
+    model = TopicModel(n_topics=2).fit(texts)
+    model.pin("new york hotel", 1 - int(model.labels_[0]))
+    np.testing.assert_array_equal(model.predict(texts), model.labels_)
+
+
+STEPS = {
+    "rename": lambda model: model.rename(1, "Another"),
+    "merge": lambda model: model.merge(2, 0),
+    "split": lambda model: model.split(0, 3),
+    "ban": lambda model: model.ban(model.topics[0].terms[0], "monday"),
+    "pin": lambda model: model.pin(TEXTS[0], 3 if model.labels_[0] != 3 else 1),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_undo_restores_everything(model, kind):
+    before, said, labels = shown(model), answers(model, ALL), model.labels_.copy()
+    STEPS[kind](model)
+    assert len(model.edits) == 1
+    assert model.edits[0].kind == kind
+    assert shown(model) != before
+    model.undo()
+    assert shown(model) == before
+    assert answers(model, ALL) == said
+    np.testing.assert_array_equal(model.labels_, labels)
+
+
+def test_undo_goes_back_step_by_step(model):
+    states = [(shown(model), answers(model, ALL))]
+    for kind in ("rename", "pin", "merge", "split", "ban"):
+        edit = (lambda m: m.split(2)) if kind == "split" else STEPS[kind]
+        edit(model)
+        assert_sound(model)
+        states.append((shown(model), answers(model, ALL)))
+    for expected in reversed(states[:-1]):
+        model.undo()
+        assert (shown(model), answers(model, ALL)) == expected
+    with pytest.raises(InputError, match="no edit to undo"):
+        model.undo()
+
+
+def test_edits_are_saved_with_the_model(model, tmp_path):
+    for kind in ("rename", "pin", "merge", "ban"):
+        STEPS[kind](model)
+    model.split(2)
+    model.save(tmp_path / "model")
+    again = TopicModel.load(tmp_path / "model")
+    assert again.edits == model.edits
+    assert shown(again) == shown(model)
+    assert answers(again, ALL) == answers(model, ALL)
+    np.testing.assert_array_equal(again.transform(ALL), model.transform(ALL))
+    for ask in (lambda: again.rename(1, "x"), again.undo, lambda: again.similar("parcel")):
+        with pytest.raises(InputError):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda m: m.rename(9, "x"), "no topic '9'"),
+        (lambda m: m.rename(0, "  "), "called something"),
+        (lambda m: m.rename("", "x"), "no topic ''"),
+        (lambda m: m.merge(0, 0), "same topic twice"),
+        (lambda m: m.merge(0), "must name 2 topics"),
+        (lambda m: m.split(0, 1), "2 parts or more"),
+        (lambda m: m.split(0, 500), "cannot be split into 500"),
+        (lambda m: m.ban("neverseen"), "cannot ban 'neverseen'"),
+        (lambda m: m.ban(), "no term to ban"),
+        (lambda m: m.pin("x", 9), "no topic '9'"),
+        (lambda m: m.ban(5), "."),
+        (lambda m: m.pin(5, 0), "."),
+        (lambda m: m.rename(0, 5), "."),
+        (lambda m: m.rename(0, "\ud800"), "half a character"),
+        (lambda m: m.pin("\ud800", 0), "half a character"),
+        (lambda m: m.split(0, "2"), "."),
+        (lambda m: m.edit(Edit("delete")), "."),
+        (lambda m: m.edit(Edit("rename", (Reference(77, "?", ("unheard",)),), label="x")), "no such topic"),
+    ],
+)
+def test_an_edit_that_means_nothing_changes_nothing(model, edit, said):
+    before, labels = shown(model), model.labels_.copy()
+    with pytest.raises(InputError, match=said):
+        edit(model)
+    assert shown(model) == before
+    np.testing.assert_array_equal(model.labels_, labels)
+
+
+# --- the next fit
+
+
+def test_edits_find_their_topics_after_a_new_fit(model):
+    of = {
+        name: next(t.id for t in model.topics if set(t.terms) & set(words)) for name, words in TOPICS.items()
+    }
+    model.rename(of["kitchen"], "In the kitchen")
+    model.ban("doorstep")
+    model.pin(TEXTS[0], of["login"])
+    model.merge(of["shipping"], of["billing"])
+    # other texts, other sizes: ids are not what they were
+    texts, truth = planted_texts(60, 4, words=4, seed=9)
+    texts += [text for text, kind in zip(texts, truth, strict=True) if kind == 3]
+    truth = np.append(truth, truth[truth == 3])
+    again = TopicModel(n_topics=4).fit([*texts, TEXTS[0]], edits=model.edits)
+    assert again.edits == model.edits
+    labels = {topic.id: topic.label for topic in again.topics}
+    assert len(labels) == 3
+    kinds = [labels[int(label)] for label in again.labels_[:-1]]
+    assert {kind for kind, t in zip(kinds, truth, strict=True) if t == 3} == {"In the kitchen"}
+    assert len({kind for kind, t in zip(kinds, truth, strict=True) if t in (0, 1)}) == 1
+    assert again.labels_[-1] == again.labels_[list(truth).index(2)]
+    assert "doorstep" not in {term for topic in again.topics for term in topic.terms}
+    again.undo()
+    assert len(again.topics) == 4
+
+
+def test_banned_terms_do_not_count_in_the_next_fit():
+    """Two words that every text has one of: they make the topics unless they are banned."""
+    texts, truth = planted_texts(80, 2, words=2, seed=1)
+    side = np.arange(80) // 2 % 2
+    marked = [f"{('urgent now', 'later maybe')[side[i]]} " * 3 + text for i, text in enumerate(texts)]
+    plain = TopicModel(n_topics=2).fit(marked)
+    assert same_topics(plain.labels_, side)
+    plain.ban("urgent", "now", "later", "maybe")
+    again = TopicModel(n_topics=2).fit(marked, edits=plain.edits)
+    assert same_topics(again.labels_, truth)
+    assert same_topics(again.labels_, TopicModel(n_topics=2).fit(texts).labels_)
+    np.testing.assert_array_equal(again.predict(marked), again.labels_)
+
+
+def test_edits_that_find_nothing_are_told_and_kept(model):
+    model.rename(1, "Gone tomorrow")
+    model.ban("kettle")
+    texts = ["violin concerto", "violin sonata", "sonata piano", "football goal", "goal match"] * 4
+    with pytest.warns(UserWarning, match="an edit was left out") as told:
+        again = TopicModel(n_topics=2).fit(texts, edits=model.edits)
+    assert len(told) == 2
+    assert again.edits == model.edits
+    assert "Gone tomorrow" not in [topic.label for topic in again.topics]
+    back = TopicModel(n_topics=4).fit(ALL, edits=again.edits)
+    assert "Gone tomorrow" in [topic.label for topic in back.topics]
+
+
+def test_replaying_on_the_same_texts_gives_the_same_topics(model):
+    for kind in ("rename", "pin", "merge"):
+        STEPS[kind](model)
+    model.split(2)
+    again = TopicModel(n_topics=4).fit(ALL, edits=model.edits)
+    assert shown(again) == shown(model)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    assert answers(again, ALL) == answers(model, ALL)

@@ -1,0 +1,103 @@
+"""Every method of the package behind the same questions."""
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from topic_texts import TOPICS, answers, planted_texts, shown, words_of
+
+from contract import same_topics
+from coterie import NMF, Coterie, SphericalKMeans, TopicModel, methods
+from coterie.errors import InputError
+from coterie.weighted import IdfWeights
+
+TEXTS, TRUTH = planted_texts(60, 3, words=4)
+ALL = [*TEXTS, "", "xyzzy", TEXTS[0]]
+#: Methods whose single start may end elsewhere.
+LOCAL = {"nmf", "nmf-idf", "nmf-ncut", "term-nmf"}
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_every_method_answers(name, tmp_path):
+    if name == "lda":
+        pytest.importorskip("tomotopy")
+    model = TopicModel(n_topics=3, method=name).fit(ALL)
+    found = model.assign(ALL)
+    if name != "lda":  # which samples
+        np.testing.assert_array_equal(found.topic, model.labels_)
+        assert name in LOCAL or same_topics(model.labels_[:60], TRUTH)
+    assert len(found) == len(ALL)
+    assert sum(topic.size for topic in model.topics) == len(ALL)
+    assert [topic.size for topic in model.topics] == sorted((t.size for t in model.topics), reverse=True)
+    shares = model.transform(ALL)
+    if name not in LOCAL:  # there texts may be in no topic
+        np.testing.assert_allclose(shares.sum(axis=1)[:60], 1)
+    assert found[60].reason.note == found[61].reason.note == "no known word"
+    for text, answer in zip(TEXTS, found, strict=False):
+        assert set(answer.reason.words) <= set(words_of(text))
+        assert 0 <= answer.confidence <= 1
+        assert answer.reason.note != "no known word"
+    assert model.n_known_ == 61
+    if name == "lda":
+        with pytest.raises(InputError, match="cannot be saved"):
+            model.save(tmp_path / "model")
+        return
+    assert answers(model, TEXTS[3:4]) == [found[3]]
+    model.save(tmp_path / "model")
+    again = TopicModel.load(tmp_path / "model")
+    assert answers(again, ALL) == list(found)
+    assert shown(again) == shown(model)
+    np.testing.assert_array_equal(again.transform(ALL), shares)
+
+
+@pytest.mark.parametrize("name", ["semantic-nmf", "spherical-kmeans"])
+def test_edits_know_no_method(name):
+    model = TopicModel(n_topics=3, method=name).fit(ALL)
+    before, said = shown(model), answers(model, ALL)
+    model.merge(0, 1)
+    assert len(model.topics) == 2
+    model.split(0)
+    assert same_topics(model.labels_[:60], TRUTH)
+    model.ban("parcel").pin(TEXTS[0], int(model.labels_[1]))
+    np.testing.assert_array_equal(model.predict(ALL), model.labels_)
+    assert model.assign(["parcel"])[0].reason.note == "no known word"
+    for _ in range(4):
+        model.undo()
+    assert shown(model) == before
+    assert answers(model, ALL) == said
+
+
+ESTIMATORS = {
+    "Coterie": lambda: Coterie(restarts=1),
+    "NMF": lambda: NMF(weights="idf", random_state=0),
+    "pipeline": lambda: make_pipeline(IdfWeights(), SphericalKMeans(random_state=0)),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_can_be_the_method(name, tmp_path):
+    estimator = ESTIMATORS[name]()
+    model = TopicModel(n_topics=3, method=estimator).fit(ALL)
+    assert same_topics(model.labels_[:60], TRUTH)
+    np.testing.assert_array_equal(model.predict(ALL), model.labels_)
+    last = estimator[-1] if name == "pipeline" else estimator
+    assert not hasattr(last, "components_")  # the estimator itself is not fitted
+    model.save(tmp_path / "model")
+    assert answers(TopicModel.load(tmp_path / "model"), ALL) == answers(model, ALL)
+
+
+def test_the_number_of_topics_of_an_estimator_is_kept():
+    model = TopicModel(method=SphericalKMeans(n_topics=3, random_state=0)).fit(ALL)
+    assert len(model.topics) == 3
+
+
+def test_the_number_of_topics_is_read_from_the_texts_for_any_method():
+    texts, truth = planted_texts(120, 4)
+    model = TopicModel(method="spherical-kmeans").fit(texts)
+    assert model.number_of_topics_.n_topics == 4
+    assert same_topics(model.labels_, truth)
+
+
+def test_words_of_a_topic_are_those_of_its_texts():
+    for name in ("semantic-nmf", "spherical-kmeans"):
+        for topic in TopicModel(n_topics=3, method=name).fit(ALL).topics:
+            assert set(topic.terms) in [set(pool) for pool in TOPICS.values()]
