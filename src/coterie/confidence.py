@@ -59,12 +59,14 @@ class Confidence:
     `centers` are opinions × clusters × dimensions: unit vectors, or zeros for a cluster without a text.
     `company` is opinions × clusters × topics: how far texts of the cluster are of the topic beyond what all
     texts are, from 0 (no more than all) to 1 (every one). `agreement` is the mean company of the texts
-    that were learned from.
+    that were learned from. `coefficients` are those of the logistic map, kept so that a saved model answers
+    as it did when a later version has others.
     """
 
     centers: Floats
     company: Floats
     agreement: float
+    coefficients: tuple[float, ...] = COEFFICIENTS
 
     def of(self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
         """How sure the topic with the largest share of each text is, from 0 to 1.
@@ -83,7 +85,8 @@ class Confidence:
         """
         shares = np.asarray(memberships, dtype=np.float64)
         # not a matrix product: its rounding depends on how many rows there are
-        scores = (self.evidence(shares, directions, n_words) * COEFFICIENTS[1:]).sum(axis=1) + COEFFICIENTS[0]
+        constant, *factors = self.coefficients
+        scores = (self.evidence(shares, directions, n_words) * factors).sum(axis=1) + constant
         found: Array = np.round(1.0 / (1.0 + np.exp(-scores)), _DECIMALS)
         found[~shares.any(axis=1)] = 0.0
         return found

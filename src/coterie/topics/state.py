@@ -16,7 +16,7 @@ from coterie.cluster import Coterie
 from coterie.cluster.fusion import View
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.cluster.space import Space
-from coterie.confidence import Confidence
+from coterie.confidence import COEFFICIENTS, Confidence
 from coterie.embeddings import STATIC
 from coterie.errors import InputError
 from coterie.storage.folder import recover, replaced
@@ -203,7 +203,10 @@ def _pack_description(found: Description) -> dict[str, Any]:
         "coherence": found.coherence,
         "distinctiveness": found.distinctiveness,
         "confidence": {
-            f.name: getattr(found.confidence, f.name) for f in dataclasses.fields(found.confidence)
+            "centers": found.confidence.centers,
+            "company": found.confidence.company,
+            "agreement": found.confidence.agreement,
+            "coefficients": list(found.confidence.coefficients),
         },
     }
 
@@ -232,9 +235,17 @@ def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dime
 
 
 def _unpack_confidence(state: dict[str, Any], n_topics: int, dimensions: int) -> Confidence:
-    found = Confidence(_finite(state["centers"]), _finite(state["company"]), float(state["agreement"]))
+    found = Confidence(
+        _finite(state["centers"]),
+        _finite(state["company"]),
+        float(state["agreement"]),
+        tuple(map(float, state["coefficients"])),
+    )
     _require(
-        found.centers.ndim == found.company.ndim == 3
+        len(found.coefficients) == len(COEFFICIENTS)
+        and bool(np.isfinite(found.coefficients).all())
+        and np.isfinite(found.agreement)
+        and found.centers.ndim == found.company.ndim == 3
         and found.centers.shape[:2] == found.company.shape[:2]
         and found.centers.shape[2] == dimensions
         and found.company.shape[2] == n_topics
