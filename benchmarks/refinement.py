@@ -54,7 +54,7 @@ class Start:
         tokenizer = "whitespace" if name == "titles" else "words"
         counts = Vectorizer(language, tokenizer=tokenizer, min_df=2).fit_transform(texts)
         documents = as_engine(counts)
-        known = method._terms_that_count(documents)
+        known = method.terms_that_count(documents)
         documents = as_engine(counts[:, known])
         space = learn_space(documents, dimensions)
         self.texts = take_sample(documents, space.words, lambda X, _: space.directions(X))

@@ -11,16 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie import weights as term_weights
 from coterie.cluster.anchors import FREE, centers_around, held_by
 from coterie.cluster.fusion import View, learn_view
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, refine_by_mixture
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
-from coterie.cluster.space import Space, learn_space
+from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.spherical import spherical_kmeans
 from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
-from coterie.cluster.wording import topic_words
+from coterie.cluster.wording import term_counts, topic_words
 from coterie.embeddings import Vectors, checked, is_source, vectors_of
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
@@ -28,8 +27,6 @@ from coterie.errors import InputError
 from coterie.estimator import Array, Documents, TopicEstimator, check_block, check_choice, check_count
 from coterie.progress import counted, tell
 
-#: A term in fewer texts keeps no company that another text could share.
-LEAST_TEXTS = 2
 #: Sweeps of k-means go on until one adds less than this share: starts that stop early look alike.
 _TOLERANCE = 1e-6
 #: Below this number of texts there are more starts, up to so many times as many: they cost little there, and
@@ -491,21 +488,7 @@ def _with_vectors(documents: Engine, vectors: Floats) -> Engine:
     return documents.mapped(attached)
 
 
-def terms_that_count(documents: Engine) -> Ints:
-    """Columns of terms that keep company: in more than one text, and not in all."""
-    df = term_weights.document_frequency(documents)
-    total = documents.sum(lambda block: float(block.weights.sum()))
-    return np.flatnonzero((df >= LEAST_TEXTS) & (df < total))
-
-
 def _nearest(block: Texts, centers: Floats) -> Ints:
     cosines = block.directions @ centers.T
     cosines[:, ~centers.any(axis=1)] = -np.inf
     return np.asarray(cosines.argmax(axis=1))
-
-
-def term_counts(block: Block, topics: Ints, n_topics: int) -> Array:
-    """Counts of terms in the texts of each topic: topics × terms. A text of topic −1 counts nowhere."""
-    some = np.flatnonzero(topics >= 0)
-    member = csr_matrix((block.weights[some], (topics[some], some)), shape=(n_topics, len(topics)))
-    return np.asarray((member @ block.X).todense())

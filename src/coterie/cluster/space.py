@@ -23,6 +23,8 @@ Array = npt.NDArray[np.float64]
 _PROBES = 128
 #: Passes over the documents before the one that reads the directions off.
 _ITERATIONS = 4
+#: A term in fewer texts keeps no company that another text could share.
+LEAST_TEXTS = 2
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,13 @@ class Space:
     def directions(self, counts: csr_matrix) -> Floats:
         """Texts × dimensions, rows of unit length. The length of an enriched text cancels out here."""
         return unit_dense(counts @ self.vectors)
+
+
+def terms_that_count(documents: Engine) -> npt.NDArray[np.int64]:
+    """Columns of terms that keep company: in more than one text, and not in all."""
+    df = term_weights.document_frequency(documents)
+    total = documents.sum(lambda block: float(block.weights.sum()))
+    return np.flatnonzero((df >= LEAST_TEXTS) & (df < total))
 
 
 def learn_space(documents: Engine, dimensions: int) -> Space:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
-from coterie.engines import Engine
+from coterie.engines import Block, Engine
 from coterie.semantics import cooccurrence
 from coterie.weights import document_frequency
 
@@ -22,6 +23,13 @@ def telling(shares: Array, everywhere: Array) -> Array:
     """``p(w|k) log(p(w|k) / p(w))``: what a term adds to telling the topic from the rest, topics × terms."""
     found: Array = shares * np.log(np.maximum(shares, 1e-300) / np.maximum(everywhere, 1e-300))
     return found
+
+
+def term_counts(block: Block, topics: Ints, n_topics: int) -> Array:
+    """Counts of terms in the texts of each topic: topics × terms. A text of topic −1 counts nowhere."""
+    some = np.flatnonzero(topics >= 0)
+    member = csr_matrix((block.weights[some], (topics[some], some)), shape=(n_topics, len(topics)))
+    return np.asarray((member @ block.X).todense())
 
 
 def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:

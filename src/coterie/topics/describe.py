@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.cluster.coterie import term_counts
 from coterie.cluster.space import unit_dense
-from coterie.cluster.wording import telling, topic_words
+from coterie.cluster.wording import telling, term_counts, topic_words
 from coterie.confidence import Confidence, learn_confidence
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern

@@ -18,9 +18,8 @@ from sklearn.utils import check_random_state
 
 from coterie import methods
 from coterie.cluster import Coterie
-from coterie.cluster.coterie import terms_that_count
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
-from coterie.cluster.space import Space, learn_space
+from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import take_sample
 from coterie.corpus import Corpus
 from coterie.embeddings import Vectors, vectors_of

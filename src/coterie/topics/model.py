@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -23,35 +21,25 @@ from coterie.progress import tell
 from coterie.results import Assignments, Branch, Similar, Topic, topics_frame
 from coterie.text import Vectorizer
 from coterie.text.inputs import text_batches
-from coterie.topics import edits as log
 from coterie.topics.describe import Description, describe
-from coterie.topics.edits import Edit, Reference
+from coterie.topics.editing import Editable, Made
+from coterie.topics.edits import Edit
 from coterie.topics.evidence import deciding_words, reasons, related_words
-from coterie.topics.learning import Counted, columns_of, count, fit_method, seed_columns
+from coterie.topics.learning import Counted, count, fit_method, seed_columns
 from coterie.topics.placing import NOWHERE, Placing, Seen
-from coterie.topics.reshape import Array, Ints, Merge
+from coterie.topics.reshape import Array, Ints
 from coterie.topics.sources import BATCH, Texts, as_strings
-from coterie.topics.splitting import split_topic
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_dates, by_group, periods
 
 if TYPE_CHECKING:
-    from coterie.topics.reshape import Split
+    pass
 
 #: Terms in the label of a topic, and terms of a topic that are kept.
 _LABEL, _TERMS = 3, 20
 
 
-@dataclass(frozen=True)
-class Made:
-    """What edits have made of the topics: everything here starts anew when edits are replayed."""
-
-    placing: Placing
-    names: Mapping[int, str]
-    pins: Mapping[str, int]
-
-
-class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
+class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
     """Topics of short texts, and a topic for every text, with a confidence and a reason.
 
     1. Texts become counts of terms; identical texts count once, with a weight (`coterie.text`).
@@ -275,104 +263,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         names = self.vectorizer_.vocabulary_.display
         engine = counted.engine(self._made.placing.banned)
         return by_group(engine, counted.corpus.rows, self._description.places, groups, ids, labels, names)
-
-    # --- edits
-
-    def rename(self, topic: int | str, label: str) -> Self:
-        """Call a topic something else. A topic is named by its id, its label, or the beginning of that."""
-        return self.edit(Edit("rename", self._references(topic), label=label))
-
-    def merge(self, into: int | str, *others: int | str) -> Self:
-        """Make other topics a part of one."""
-        return self.edit(Edit("merge", self._references(into, *others)))
-
-    def split(self, topic: int | str, parts: int = 2) -> Self:
-        """Make several topics of one; the largest part keeps the id and the name."""
-        return self.edit(Edit("split", self._references(topic), parts=parts))
-
-    def ban(self, *terms: str) -> Self:
-        """Let terms count for nothing, here and in the next fit."""
-        return self.edit(Edit("ban", terms=terms))
-
-    def pin(self, text: str, topic: int | str) -> Self:
-        """Put a text, and each that is word for word the same, into a topic."""
-        return self.edit(Edit("pin", self._references(topic), text=text))
-
-    def undo(self) -> Self:
-        """Take the last edit back."""
-        if not self.edits:
-            raise InputError("there is no edit to undo")
-        before = self.edits[:-1]
-        self._made, self.edits = self._fitted, ()
-        self._describe()
-        self._replay(before)
-        return self
-
-    def edit(self, edit: Edit) -> Self:
-        """Apply one edit and add it to the log."""
-        self._training("topics are edited with the texts they were learned from")
-        log.check(edit)
-        topics = [log.find_topic(reference, self.topics) for reference in edit.topics]
-        if any(topic is None for topic in topics):
-            raise InputError(f"cannot {edit}: there is no such topic")
-        self._apply(edit, [topic.id for topic in topics if topic is not None])
-        self.edits = (*self.edits, edit)
-        return self
-
-    def _replay(self, edits: Iterable[Edit]) -> None:
-        for edit in edits:
-            try:
-                self.edit(edit)
-            except InputError as error:
-                self.edits = (*self.edits, edit)  # it may mean something again in the next fit
-                warnings.warn(f"an edit was left out: {error}", stacklevel=4)
-
-    def _references(self, *topics: int | str) -> tuple[Reference, ...]:
-        return tuple(Reference.to(log.named_topic(topic, self.topics)) for topic in topics)
-
-    def _apply(self, edit: Edit, topics: list[int]) -> None:
-        made = self._made
-        placing = made.placing
-        if len(set(topics)) < len(topics):
-            raise InputError(f"cannot {edit}: these topics are one by now")
-        if edit.kind == "rename":
-            made = replace(made, names={**made.names, topics[0]: edit.label.strip()})
-        elif edit.kind == "pin":
-            made = replace(made, pins={**made.pins, edit.text: topics[0]})
-        elif edit.kind == "ban":
-            columns = self._columns(edit.terms)
-            if not columns:
-                raise InputError(f"cannot {edit}: no term of the model is written like that")
-            banned = tuple(sorted({*placing.banned, *columns}))
-            made = replace(made, placing=replace(placing, banned=banned))
-        elif edit.kind == "merge":
-            merge = Merge(topics[0], tuple(topics[1:]))
-            pins = {text: merge.into if at in merge.others else at for text, at in made.pins.items()}
-            made = replace(made, placing=placing.changed(merge), pins=pins)
-        else:
-            made = replace(made, placing=placing.changed(self._split(topics[0], edit.parts)))
-        self._made = made
-        self._describe()
-
-    def _split(self, topic: int, parts: int) -> Split:
-        placing, counted = self._made.placing, self._counted
-        new = max((*placing.ids, *self._ever)) + 1
-        column = placing.ids.index(topic)
-        return split_topic(counted.engine(), placing, column, parts, new, counted.vectors)
-
-    @property
-    def _ever(self) -> set[int]:
-        """Ids that topics have or had: an id is never given twice."""
-        merged = (change for change in self._made.placing.changes if isinstance(change, Merge))
-        return {topic for change in merged for topic in change.others}
-
-    def _columns(self, terms: Iterable[str]) -> tuple[int, ...]:
-        terms = list(terms)
-        return (
-            tuple(sorted({int(c) for held in columns_of(terms, self.vectorizer_) for c in held}))
-            if terms
-            else ()
-        )
 
     # --- files
 

@@ -27,7 +27,8 @@ from coterie.text.vocabulary import Vocabulary
 from coterie.topics import edits as log
 from coterie.topics import reshape
 from coterie.topics.describe import Description
-from coterie.topics.model import Made, TopicModel
+from coterie.topics.editing import Made
+from coterie.topics.model import TopicModel
 from coterie.topics.placing import Placing
 from coterie.topics.reshape import Change, Merge, Split
 
