@@ -95,7 +95,8 @@ def test_the_folder_holds_what_it_says(made):
     assert info["data"]["texts"] == len(TEXTS)
     assert info["data"]["column"] == "subject"
     assert info["parameters"]["n_topics"] == 3
-    assert set(info["files"]) == FILES - {"model", "run.json"}
+    model = {"model/state.json", "model/arrays.safetensors"}
+    assert set(info["files"]) == FILES - {"model", "run.json"} | model
     for name, said in info["files"].items():
         content = (made / name).read_bytes()
         assert said == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
@@ -155,21 +156,25 @@ def test_the_column_of_texts_may_be_called_topic(tmp_path):
     assert run.with_texts().labels_.tolist() == run.table[run.columns["topic"]].to_list()
 
 
-@pytest.mark.parametrize("batch_rows", [5, 20_000])
+@pytest.mark.parametrize("batch_rows", [500, 20_000])
 def test_columns_that_come_late_are_kept(tmp_path, batch_rows):
-    path = tmp_path / "tickets.jsonl"
+    """So late that the first batches do not know them."""
+    path, texts = tmp_path / "tickets.jsonl", TEXTS * 50
+    late = len(texts) - 20
     table = [
-        {"subject": text} | ({"late": str(i), "label": "x"} if i > 20 else {}) for i, text in enumerate(TEXTS)
+        {"subject": text} | ({"late": str(i), "label": "x"} if i > late else {})
+        for i, text in enumerate(texts)
     ]
     path.write_text("\n".join(map(json.dumps, table)))
+    assert "late" not in next(iter(read_texts(path, "subject", batch_rows=500))).table.columns
     run = fit_run(
         read_texts(path, "subject", batch_rows=batch_rows), tmp_path / "run", TopicModel(n_topics=3)
     )
     assert run.input().columns == ["subject", "late", "label"]
-    assert run.table["late"].to_list() == [str(i) if i > 20 else None for i in range(len(TEXTS))]
-    assert run.table["label"].to_list() == ["x" if i > 20 else None for i in range(len(TEXTS))]
+    assert run.table["late"].to_list() == [str(i) if i > late else None for i in range(len(texts))]
+    assert run.table["label"].to_list() == ["x" if i > late else None for i in range(len(texts))]
     assert run.columns["label"] == "coterie_label"
-    assert run.model.topics == TopicModel(n_topics=3).fit(TEXTS).topics
+    assert run.table["topic"].to_list() == TopicModel(n_topics=3).fit(texts).labels_.tolist()
 
 
 def test_tokenised_texts_stay_tokens(tmp_path):

@@ -18,14 +18,14 @@ QUIET = TerminalTheme(
 
 
 def main() -> None:
-    """Run the demo in a terminal of 96 columns and save the picture beside this file."""
+    """Run the demo in a terminal of 112 columns and save the picture beside this file."""
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run(
             [Path(sys.executable).parent / "coterie", "demo", "--out", "run/demo"],
-            cwd=folder, env={"COLUMNS": "96", "PATH": "/usr/bin:/bin", "PYTHONUTF8": "1", "HOME": folder},
+            cwd=folder, env={"COLUMNS": "112", "PATH": "/usr/bin:/bin", "PYTHONUTF8": "1", "HOME": folder},
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-    console = Console(record=True, width=96, file=io.StringIO())
+    console = Console(record=True, width=112, file=io.StringIO())
     console.print(Text(out.stdout.rstrip("\n")))
     svg = console.export_svg(title="coterie demo", theme=QUIET, unique_id="coterie-demo")
     # a picture fetches nothing: without the fonts it names, the reader's monospace font is used

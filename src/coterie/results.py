@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Why a text of which nothing is known is where it is.
 NO_KNOWN_WORD = "no known word"
+#: Why a text whose words are all known to no topic is where it is.
+NO_TOPIC = "its words speak for no topic"
 #: Why a text that somebody put into a topic is where it is.
 PINNED = "pinned"
 

@@ -25,7 +25,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from sklearn.base import clone
 
 from coterie import __version__
 from coterie.errors import InputError
@@ -37,7 +39,7 @@ from coterie.storage.tables import CsvWriter, ParquetWriter, read_parquet
 from coterie.text.readers import TextSource
 from coterie.topics import Edit, TopicModel, state
 from coterie.topics import edits as log
-from coterie.topics.learning import count
+from coterie.topics.learning import checked_seeds, count
 from coterie.topics.sources import BATCH, Texts
 
 MARKER = "run.json"
@@ -72,9 +74,12 @@ class Run:
     @cached_property
     def table(self) -> pl.DataFrame:
         """All rows of the input with their assignments."""
-        path = self.folder / TABLE
-        _check_file(path, self.info)
-        return read_parquet(path, self.info["data"]["texts"])
+        _check_file(self.folder, TABLE, self.info)
+        found = read_parquet(self.folder / TABLE, self.info["data"]["texts"])
+        missing = {*self.columns.values(), self.info["data"]["column"]} - set(found.columns)
+        if missing:
+            raise InputError(f"{self.folder / TABLE} has no column {sorted(missing)[0]!r}; fit again")
+        return found
 
     def input(self) -> pl.DataFrame:
         """All rows of the input, as they came."""
@@ -88,10 +93,9 @@ class Run:
         """The model, with its texts to edit and to ask: they are counted again."""
         model = self.model
         if "_counted" not in model.__dict__:
-            vocabulary = model.vectorizer_.vocabulary_
-            again = model.vectorizer_
+            again = clone(model.vectorizer_)
             counted = count(self.texts(), again, model.embeddings)
-            if again.vocabulary_.terms != vocabulary.terms:
+            if again.vocabulary_.terms != model.vectorizer_.vocabulary_.terms:
                 raise InputError(
                     f"{self.folder} was made by a coterie that read texts differently "
                     f"({self.info['versions']['coterie']}); fit again to edit it"
@@ -203,6 +207,8 @@ def _read(folder: Path) -> Run:
         raise InputError(f"{folder} is no run folder: {MARKER} is missing; coterie fit … --out makes one")
     info = read_json(folder / MARKER)
     _check_info(info, folder / MARKER)
+    for name in state.FILES:
+        _check_file(folder, f"{MODEL}/{name}", info)
     model = state.load(folder / MODEL)
     ids = {topic.id for topic in model.topics}
     if set(info["topics"]) != ids or model.n_texts_ != info["data"]["texts"]:
@@ -219,7 +225,8 @@ def _check_info(info: dict[str, Any], path: Path) -> None:
         raise InputError(f"{path} was written by a newer coterie (format {number}); update coterie")
     data, columns, files = (info.get(name) for name in ("data", "columns", "files"))
     sound = (
-        number == VERSION
+        type(number) is int
+        and number == VERSION
         and isinstance(data, dict)
         and isinstance(data.get("column"), str)
         and isinstance(data.get("texts"), int)
@@ -230,14 +237,18 @@ def _check_info(info: dict[str, Any], path: Path) -> None:
         and isinstance(info.get("topics"), list)
         and all(isinstance(topic, int) for topic in info["topics"])
         and isinstance(info.get("versions"), dict)
-        and all(key in info for key in ("command", "parameters", "seconds", "warnings"))
+        and all(key in info for key in ("command", "parameters"))
+        and isinstance(info.get("seconds"), dict)
+        and isinstance(info.get("warnings"), list)
+        and all(isinstance(warning, str) for warning in info["warnings"])
     )
     if not sound:
         raise InputError(f"{path} is damaged: something is missing in it; fit again")
 
 
-def _check_file(path: Path, info: dict[str, Any]) -> None:
-    expected = info["files"].get(path.name)
+def _check_file(folder: Path, name: str, info: dict[str, Any]) -> None:
+    """Whether a file is the one that was written with this record."""
+    path, expected = folder / name, info["files"].get(name)
     if not isinstance(expected, dict) or not path.exists():
         raise InputError(f"{path} is missing; fit again")
     if path.stat().st_size != expected.get("bytes") or checksum(path) != expected.get("sha256"):
@@ -315,7 +326,7 @@ def _write(
     with record.timed("assign"):
         _write_assignments(staging, model, batches(), info["columns"])
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
-    written = [path for path in sorted(staging.iterdir()) if path.is_file()]
+    written = [path for path in sorted(staging.rglob("*")) if path.is_file()]
     content = {
         "format": "coterie run",
         "version": VERSION,
@@ -327,7 +338,10 @@ def _write(
         "known": model.n_known_,
         "seconds": record.seconds,
         "warnings": record.sentences(),
-        "files": {path.name: {"bytes": path.stat().st_size, "sha256": checksum(path)} for path in written},
+        "files": {
+            path.relative_to(staging).as_posix(): {"bytes": path.stat().st_size, "sha256": checksum(path)}
+            for path in written
+        },
     }
     (staging / MARKER).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -358,7 +372,14 @@ def _versions() -> dict[str, str]:
 def _parameters(model: TopicModel) -> dict[str, Any]:
     """The parameters as a person reads them; those that are objects by their spelling."""
     values = model.get_params(deep=False)
-    plain = (str, int, float, bool, type(None), list, tuple, dict)
+    if values["seeds"] is not None:
+        values["seeds"] = checked_seeds(values["seeds"])
+    if not isinstance(values["language"], str):
+        values["language"] = list(values["language"])
+    plain = (str, int, float, bool, type(None), list, dict)
+    values = {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()
+    }
     return {name: value if isinstance(value, plain) else repr(value) for name, value in values.items()}
 
 

@@ -194,6 +194,17 @@ def test_reasons_speak_for_the_topic_that_several_were_merged_into():
         assert set(found.reason.words) <= set(words_of(text)) & {*TOPICS["shipping"], *TOPICS["billing"]}
 
 
+def test_a_word_that_merged_topics_share_speaks_for_what_they_became():
+    rng = np.random.default_rng(0)
+    pools = [["parcel", "van", "street"], ["bicycle", "helmet", "street"], ["refund", "card", "tax"]]
+    texts = [" ".join(rng.permutation(pool)[:2]) for pool in pools for _ in range(30)]
+    model = TopicModel(n_topics=3).fit(texts)
+    one, other, _ = (int(model.predict([" ".join(pool[:2])])[0]) for pool in pools)
+    assert "street" not in model.assign(["parcel van street"])[0].reason.words  # it tells the two not apart
+    model.merge(one, other)
+    assert "street" in model.assign(["parcel van street"])[0].reason.words
+
+
 def test_reasons_speak_for_the_topic_that_was_chosen_and_no_other():
     model = TopicModel(n_topics=4).fit(TEXTS)
     of = {name: int(model.labels_[list(TRUTH).index(number)]) for number, name in enumerate(NAMES)}

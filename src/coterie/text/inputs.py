@@ -166,21 +166,22 @@ def is_unicode(value: Any) -> bool:
 def _text(value: Any, number: int) -> str:
     if isinstance(value, str):
         return str(value)
-    if _is_missing(value):
+    if is_missing(value):
         return ""
     if isinstance(value, _NUMBERS):
         return str(value)
     raise InputError(f"text {number} must be a string, got {type(value).__name__}: {str(value)[:60]!r}")
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, and what pandas has for them."""
     if isinstance(value, (float, np.floating)):
         return bool(np.isnan(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _tokens(value: Any, number: int) -> list[str]:
-    if _is_missing(value):
+    if is_missing(value):
         return []
     if not isinstance(value, _LISTS):
         raise InputError(f"text {number} must be a list of tokens, as others are, got {str(value)[:60]!r}")

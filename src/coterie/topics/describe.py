@@ -75,7 +75,7 @@ def describe(
         sample.append((chosen + block.start, block.weights[chosen], seen.rows(chosen)))
     places = np.concatenate(total.places)
     fallback = int(np.argmax(total.sizes))
-    sizes = total.sizes + np.where(np.arange(n_topics) == fallback, total.lost, 0.0)
+    sizes = total.sizes + np.where(np.arange(n_topics) == fallback, total.nowhere, 0.0)
     centers = np.asarray(unit_dense(total.directions), dtype=np.float64)
     counts = total.terms if total.terms is not None else np.zeros((n_topics, documents.n_terms))
     terms = _terms(documents, placing, counts)
@@ -103,7 +103,7 @@ class _Totals:
 
     def __init__(self, n_topics: int):
         self.sizes = np.zeros(n_topics)
-        self.lost = 0.0
+        self.nowhere = self.lost = 0.0
         self.terms: Array | None = None
         self.directions: Array = np.zeros((n_topics, 0))
         self.places: list[Ints] = []
@@ -113,7 +113,8 @@ class _Totals:
         n_topics = len(self.sizes)
         there = places != NOWHERE
         self.sizes += np.bincount(places[there], block.weights[there], n_topics)
-        self.lost += float(block.weights[~there].sum())
+        self.nowhere += float(block.weights[~there].sum())
+        self.lost += float(block.weights[~there & (seen.n_words == 0)].sum())
         counted = term_counts(Block(seen.X, block.weights), places, n_topics)
         self.terms = counted if self.terms is None else self.terms + counted
         member = np.zeros((n_topics, len(places)))

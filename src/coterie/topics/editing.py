@@ -71,6 +71,7 @@ class Editable:
 
     def undo(self) -> Self:
         """Take the last edit back."""
+        self._training("edits are undone with the texts that topics were learned from")
         if not self.edits:
             raise InputError("there is no edit to undo")
         before = self.edits[:-1]
@@ -122,8 +123,12 @@ class Editable:
             made = replace(made, placing=placing.changed(merge), pins=pins)
         else:
             made = replace(made, placing=placing.changed(self._split(topics[0], edit.parts)))
-        self._made = made
-        self._describe()
+        before, self._made = self._made, made
+        try:
+            self._describe()
+        except BaseException:
+            self._made = before
+            raise
 
     def _split(self, topic: int, parts: int) -> Split:
         placing, counted = self._made.placing, self._training("a topic is split by its texts")

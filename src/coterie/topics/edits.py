@@ -146,9 +146,7 @@ def _edit(row: Any, place: str) -> Edit:
     if unknown := set(row) - set(Edit.__slots__):
         raise InputError(f"{place} has the unknown field {sorted(unknown)[0]!r}")
     topics = tuple(_reference(topic, place) for topic in _list(row, "topics", place))
-    parts = row.get("parts", 0)
-    if isinstance(parts, bool) or not isinstance(parts, int) or not 0 <= parts <= _MOST:
-        raise InputError(f"{place}: parts must be a whole number up to {_MOST}, got {str(parts)[:40]}")
+    parts = _parts(row.get("parts", 0), place)
     terms = tuple(_text(term, "terms", place) for term in _list(row, "terms", place))
     label, text, made = (_text(row.get(name, ""), name, place) for name in ("label", "text", "made"))
     edit = Edit(row["kind"], topics, label, parts, terms, text, made)
@@ -158,6 +156,13 @@ def _edit(row: Any, place: str) -> Edit:
 
 def check(edit: Edit, place: str = "the edit") -> None:
     """Whether an edit has what its kind needs."""
+    if edit.kind not in get_args(Kind):
+        raise InputError(f"{place} must be one of {', '.join(get_args(Kind))}; got {edit.kind!r:.60}")
+    for name in ("label", "text"):
+        _text(getattr(edit, name), name, place)
+    for term in edit.terms:
+        _text(term, "terms", place)
+    _parts(edit.parts, place)
     needed = {"rename": 1, "merge": 2, "split": 1, "ban": 0, "pin": 1}[edit.kind]
     if len(edit.topics) < needed or (edit.kind != "merge" and len(edit.topics) > needed):
         raise InputError(f"{place} ({edit.kind}) must name {needed} topics, got {len(edit.topics)}")
@@ -188,9 +193,15 @@ def _list(row: dict[str, Any], name: str, place: str) -> list[Any]:
     return value
 
 
+def _parts(value: Any, place: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+        raise InputError(f"{place}: parts must be a whole number up to {_MOST}, got {str(value)[:40]}")
+    return value
+
+
 def _text(value: Any, name: str, place: str) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST:
-        raise InputError(f"{place}: {name} must be text of at most {_LONGEST:,} characters")
+        raise InputError(f"{place}: {name} must be text, at most {_LONGEST:,} characters; got {value!r:.60}")
     try:
         value.encode()
     except UnicodeEncodeError:

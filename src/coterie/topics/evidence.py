@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from coterie.cluster.space import Space, unit_dense
-from coterie.results import NO_KNOWN_WORD, PINNED, Reason
+from coterie.results import Reason
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -53,7 +52,8 @@ def related_words(
         rows, terms = np.flatnonzero(topics == topic), topic_terms[topic][:_LOOKED_AT]
         if not len(terms):
             continue
-        near = directions[rows] @ unit_dense(space.vectors[terms]).T
+        own = unit_dense(directions[rows][:, : space.vectors.shape[1]])  # without vectors from elsewhere
+        near = own @ unit_dense(space.vectors[terms]).T
         near[X[rows][:, terms].toarray() > 0] = -1.0
         order = np.argsort(-np.round(near, 9), axis=1, kind="stable")[:, :_RELATED]
         close = np.take_along_axis(near, order, axis=1) >= _NEAR
@@ -66,14 +66,10 @@ def reasons(
     words: Sequence[Sequence[int]],
     related: Sequence[Sequence[int]],
     names: Sequence[str],
-    unknown: npt.NDArray[np.bool_],
-    pinned: npt.NDArray[np.bool_],
+    notes: Sequence[str],
 ) -> tuple[Reason, ...]:
-    """Reasons as people read them."""
-    notes: dict[tuple[Any, Any], str] = {
-        (False, False): "", (True, False): NO_KNOWN_WORD, (False, True): PINNED, (True, True): PINNED,
-    }  # fmt: skip
+    """Reasons as people read them; where there is a note, that is the reason."""
     return tuple(
-        Reason(tuple(names[c] for c in own), tuple(names[c] for c in near), notes[bool(none), bool(held)])
-        for own, near, none, held in zip(words, related, unknown, pinned, strict=True)
+        Reason(note=note) if note else Reason(tuple(names[c] for c in own), tuple(names[c] for c in near))
+        for own, near, note in zip(words, related, notes, strict=True)
     )

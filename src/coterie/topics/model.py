@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.embeddings import is_source, vectors_of
 from coterie.errors import InputError
+from coterie.estimator import check_count
 from coterie.progress import tell
-from coterie.results import Assignments, Branch, Similar, Topic, topics_frame
+from coterie.results import NO_KNOWN_WORD, NO_TOPIC, PINNED, Assignments, Branch, Similar, Topic, topics_frame
 from coterie.text import Vectorizer
 from coterie.text.inputs import text_batches
 from coterie.topics.describe import Description, describe
@@ -30,7 +31,7 @@ from coterie.topics.placing import NOWHERE, Placing, Seen
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.sources import BATCH, Texts, as_strings
 from coterie.topics.tree import tree
-from coterie.topics.trends import Period, as_dates, by_group, periods
+from coterie.topics.trends import Period, as_classes, as_dates, by_group, periods
 
 if TYPE_CHECKING:
     pass
@@ -124,9 +125,22 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         edits
             Edits of an earlier model (`edits`) to apply to this one: topics are known again by their terms.
         """
+        before = dict(self.__dict__)
+        try:
+            self._fit(texts, tuple(edits))
+        except BaseException:  # a model that was fitted stays as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, texts: Any, edits: tuple[Edit, ...]) -> None:
         if self.embeddings is not None and not is_source(self.embeddings):
             vectors_of(self.embeddings, [])  # says what embeddings may be
-        edits = tuple(edits)
+        if isinstance(self.n_topics, int) and self.n_topics < len(self.seeds or ()):
+            raise InputError(
+                f"n_topics must be at least the number of seeds, {len(self.seeds or ())}; got {self.n_topics}"
+            )
         self._counted = counted = self._count(texts)
         banned = self._columns([term for edit in edits if edit.kind == "ban" for term in edit.terms])
         seeds = seed_columns(self.seeds or {}, self.vectorizer_)
@@ -143,7 +157,6 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         self._made, self.edits = self._fitted, ()
         self._describe()
         self._replay(edits)
-        return self
 
     def fit_predict(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Ints:
         """Fit, and return the topic id of each text."""
@@ -210,6 +223,9 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
             self._training("similar texts are looked for among the fitted ones"),
             self._made.placing,
         )
+        if not isinstance(text, str):
+            raise InputError(f"similar texts are those to a text, got {type(text).__name__}")
+        check_count("top", top, self)
         wanted = self.embed([text])[0]
 
         def nearest(block: Any) -> tuple[Ints, Array]:
@@ -248,8 +264,7 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
 
     def by_class(self, labels: Any) -> pl.DataFrame:
         """Texts, share and own terms of each topic in each class; `labels` has one class for each text."""
-        values = pl.Series("class", list(labels), strict=False)
-        return self._by(values.cast(pl.String))
+        return self._by(as_classes(labels))
 
     def hierarchy(self) -> Branch:
         """The topics as a tree; print it."""
@@ -288,9 +303,9 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         counted, made = self._counted, self._made
         placing = made.placing
         pinned = {
-            int(counted.corpus.rows[number]): placing.ids.index(made.pins[text])
+            int(row): placing.ids.index(made.pins[text])
             for text, numbers in counted.texts.where(list(made.pins)).items()
-            for number in numbers[:1]
+            for row in np.unique(counted.corpus.rows[numbers])
         }
         engine = counted.corpus.engine
         found = describe(engine, placing, pinned, counted.vectors)
@@ -373,12 +388,15 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         words = deciding_words(placing.evidence(seen, self._log_shares))
         related = related_words(seen.X, seen.directions, places, found.terms, placing.space)
         names = self.vectorizer_.vocabulary_.display
-        unknown = seen.places == NOWHERE
+        nowhere = seen.places == NOWHERE
+        notes = np.select(
+            [pinned, nowhere & (seen.n_words == 0), nowhere], [PINNED, NO_KNOWN_WORD, NO_TOPIC], ""
+        )
         return Assignments(
             ids[places],
-            np.where(pinned, 1.0, sure),
+            np.where(pinned, 1.0, np.where(nowhere, 0.0, sure)),
             second,
-            reasons(words, related, names, unknown, pinned),
+            reasons(words, related, names, notes.tolist()),
             {topic.id: topic.label for topic in self._topics},
         )
 

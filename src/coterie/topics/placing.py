@@ -83,6 +83,12 @@ class Placing:
             ids = change.ids(ids)
         return ids
 
+    @property
+    def dimensions(self) -> int:
+        """Length of directions: those of the space, and of vectors from elsewhere."""
+        view = self.estimator.view_ if isinstance(self.estimator, Coterie) else None
+        return int(self.space.vectors.shape[1] + (0 if view is None else view.axes.shape[1]))
+
     def changed(self, change: Change) -> Placing:
         """The same with one more change."""
         return replace(self, changes=(*self.changes, change))
@@ -103,36 +109,45 @@ class Placing:
 
     def evidence(self, seen: Seen, log_shares: Array) -> csr_matrix:
         """What each word of each text says for its topic, and against the next best."""
-        if isinstance(self.estimator, Coterie):
-            group = self._groups()
-            one = seen.base.argmax(axis=1)
-            others = np.where(group[one][:, None] == group, -1.0, seen.base)
-            return self.estimator.evidence(seen.X, self.order[one], self.order[others.argmax(axis=1)])
         first = np.maximum(seen.places, 0)
+        if not len(first):
+            return seen.X
+        if isinstance(self.estimator, Coterie):
+            inside = self._sources()[first]  # of several topics of the method that are one now, the best
+            one = np.where(inside, seen.base, -1.0).argmax(axis=1)
+            other = np.where(inside, -1.0, seen.base).argmax(axis=1)
+            return self.estimator.evidence(seen.X, self.order[one], self.order[other])
         rest = seen.memberships.copy()
         rest[np.arange(len(first)), first] = -1.0
         return counted_evidence(seen.X, log_shares, first, rest.argmax(axis=1))
 
     def _base(self, X: csr_matrix, vectors: Any) -> tuple[Array, Array]:
         """Memberships in topics of the method, the largest first, and directions."""
+        if not X.shape[0]:
+            return np.zeros((0, len(self.order))), np.zeros((0, self.dimensions))
         if isinstance(self.estimator, Coterie):
             shares = self.estimator.transform(X, embeddings=vectors)
             directions = self.estimator.embed(X, embeddings=vectors)
             return shares[:, self.order], np.asarray(directions, dtype=np.float64)
         found = np.maximum(np.asarray(self.estimator.transform(X), dtype=np.float64), 0.0)
         found[:, ~_open_topics(self.estimator)] = 0.0
+        found[np.diff(X.indptr) == 0] = 0.0  # some methods have a topic for a text without a word
         total = found.sum(axis=1, keepdims=True)
         shares = np.divide(found, total, where=total > 0, out=np.zeros_like(found))
         return shares[:, self.order], np.asarray(self.space.directions(X), dtype=np.float64)
 
-    def _groups(self) -> Ints:
-        """For each topic of the method one that it has been merged with, itself if with none."""
-        group = np.arange(len(self.order))
+    def _sources(self) -> npt.NDArray[np.bool_]:
+        """Topics as they are now × topics of the method that they were made of."""
+        made = {topic: {topic} for topic in range(len(self.order))}
         for change in self.changes:
             if isinstance(change, Merge):
-                # parts of a split have no topic of the method to themselves
-                group[np.isin(group, change.others)] = change.into
-        return group
+                made[change.into] = made[change.into].union(*(made[topic] for topic in change.others))
+            else:
+                made |= dict.fromkeys(change.parts, made[change.topic])
+        found = np.zeros((len(self.ids), len(self.order)), dtype=bool)
+        for row, topic in enumerate(self.ids):
+            found[row, list(made[topic])] = True
+        return found
 
 
 def _open_topics(estimator: Any) -> npt.NDArray[np.bool_]:

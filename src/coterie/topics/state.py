@@ -28,6 +28,7 @@ from coterie.topics import edits as log
 from coterie.topics import reshape
 from coterie.topics.describe import Description
 from coterie.topics.editing import Made
+from coterie.topics.learning import checked_seeds
 from coterie.topics.model import TopicModel
 from coterie.topics.placing import Placing
 from coterie.topics.reshape import Change, Merge, Split
@@ -146,9 +147,7 @@ def unpack(state: dict[str, Any]) -> TopicModel:
     _require(sorted(placing.order.tolist()) == list(range(n_topics)), "topics and their order differ")
     model._fitted = Made(placing, _unpack_names(state["seed_names"]), {})
     changes = tuple(_unpack_change(change) for change in state["changes"])
-    dimensions = space.vectors.shape[1] + (
-        estimator.view_.axes.shape[1] if isinstance(estimator, Coterie) and estimator.view_ is not None else 0
-    )
+    dimensions = placing.dimensions
     ids = reshape.check(changes, n_topics, dimensions)
     banned = tuple(_number(column, n_terms) for column in state["banned"])
     pins = {_string(text): topic for text, topic in state["pins"]}
@@ -179,7 +178,7 @@ def _parameters(model: TopicModel) -> dict[str, Any]:
         else _pack_estimator(values["method"]),
         "language": language if isinstance(language, str) else list(language),
         "vectorizer": None if values["vectorizer"] is None else _pack_settings(values["vectorizer"]),
-        "seeds": None if seeds is None else {name: list(words) for name, words in seeds.items()},
+        "seeds": None if seeds is None else checked_seeds(seeds),
     }
 
 

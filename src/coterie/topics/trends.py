@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix
 from coterie.cluster.wording import telling
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
+from coterie.text.inputs import is_missing
 from coterie.topics.reshape import Ints
 
 Period = Literal["auto", "day", "week", "month", "quarter", "year"]
@@ -33,28 +34,54 @@ _TERMS = 5
 
 def as_dates(values: Any) -> pl.Series:
     """Dates of any kind as a column of dates, null where there is none; a value that is no date is told."""
-    series = pl.Series("date", list(values) if not isinstance(values, pl.Series) else values, strict=False)
-    if series.dtype == pl.Object:
-        series = pl.Series("date", [None if value is None else str(value) for value in values])
-    if series.dtype == pl.Null:
-        return series.cast(pl.Date)
-    if series.dtype in (pl.Date, pl.Datetime) or isinstance(series.dtype, pl.Datetime):
-        return series.cast(pl.Date)
-    text = series.cast(pl.String).str.strip_chars()
-    text = pl.select(pl.when(text.str.len_chars() > 0).then(text)).to_series()
+    column = _column(values, "dates")
+    if isinstance(column, pl.Series) and column.dtype in (pl.Date, pl.Datetime):
+        return column.cast(pl.Date).rename("date")
+    text = pl.Series("date", [_spelled(value) for value in column], dtype=pl.String)
     # the day is what stands before the time: 2024-05-01T10:00 and 2024-05-01 10:00:00+02:00
-    day = text.str.extract(r"^(\d{4}-\d{1,2}-\d{1,2})").str.to_date("%Y-%m-%d", strict=False)
+    end = r"(?:[T ]\d.*)?$"
+    day = text.str.extract(r"^(\d{4}-\d{1,2}-\d{1,2})" + end).str.to_date("%Y-%m-%d", strict=False)
     month = (text.str.extract(r"^(\d{4}-\d{2})$") + "-01").str.to_date("%Y-%m-%d", strict=False)
-    slashes = text.str.extract(r"^(\d{4}/\d{1,2}/\d{1,2})").str.to_date("%Y/%m/%d", strict=False)
-    dotted = text.str.extract(r"^(\d{1,2}\.\d{1,2}\.\d{4})").str.to_date("%d.%m.%Y", strict=False)
+    slashes = text.str.extract(r"^(\d{4}/\d{1,2}/\d{1,2})" + end).str.to_date("%Y/%m/%d", strict=False)
+    dotted = text.str.extract(r"^(\d{1,2}\.\d{1,2}\.\d{4})" + end).str.to_date("%d.%m.%Y", strict=False)
     found = pl.select(pl.coalesce(day, month, slashes, dotted)).to_series().rename("date")
+    found = pl.select(pl.when(found.dt.year() >= 1).then(found)).to_series().rename("date")
     bad = (found.is_null() & text.is_not_null()).arg_true()
     if len(bad):
-        value = text[int(bad[0])]
+        row = int(bad[0])
         raise InputError(
-            f"row {int(bad[0])} is dated {value[:40]!r}; dates must be like 2024-05-31 or 31.05.2024"
+            f"row {row} is dated {text[row][:40]!r}; dates must be like 2024-05-31 or 31.05.2024"
         )
     return found
+
+
+def as_classes(values: Any) -> pl.Series:
+    """Classes of any kind as a column of strings, null where there is none."""
+    column = _column(values, "classes")
+    nested = isinstance(column, pl.Series) and column.dtype.is_nested()
+    listed = next((v for v in column if isinstance(v, (list, tuple, dict, set))), None)
+    if nested or listed is not None:
+        raise InputError(f"a class must be a name or a number, got {listed!r:.60}")
+    return pl.Series("class", [_spelled(value) for value in column], dtype=pl.String)
+
+
+def _column(values: Any, name: str) -> Any:
+    """A column of polars, or any other sequence."""
+    if isinstance(values, pl.Series):
+        return values
+    values = getattr(values, "to_numpy", lambda: values)()  # of pandas
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        return pl.Series(values.astype("datetime64[ms]"))
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a column with one value for each text, got {type(values).__name__}")
+    return list(values)
+
+
+def _spelled(value: Any) -> str | None:
+    """A value as text; None for one that is missing or blank."""
+    if is_missing(value):
+        return None
+    return str(value).strip() or None
 
 
 def periods(dates: pl.Series, every: Period) -> pl.Series:

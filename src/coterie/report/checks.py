@@ -1,0 +1,99 @@
+"""What a reader should know before trusting topics: each check is said, whether it is fine or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.report.wording import many, share, shortened
+from coterie.results import Topic
+
+Array = npt.NDArray[np.float64]
+
+#: From these shares of the texts on, something deserves a look.
+_UNKNOWN, _COPIES, _UNSURE = 0.05, 0.10, 0.35
+#: A text is unsure below this confidence.
+UNSURE = 0.5
+#: A topic is tiny below this share or this number of texts.
+TINY_SHARE, TINY_SIZE = 0.005, 5
+#: Centres of topics with a larger cosine overlap; so many pairs are named.
+OVERLAP, _PAIRS = 0.8, 8
+_WARNINGS = 20
+
+
+def check(look: bool, text: str, **more: Any) -> dict[str, Any]:
+    """A remark; `look` where something deserves a look. `more`: a quote, topics or pairs to link to."""
+    return {"look": look, "text": text, **more}
+
+
+def run_warnings(warnings: Sequence[Any]) -> list[dict[str, Any]]:
+    """What the run itself warned of."""
+    said = [check(True, shortened(str(warning), 400)) for warning in warnings[:_WARNINGS]]
+    if len(warnings) > _WARNINGS:
+        said.append(check(True, f"There were {len(warnings) - _WARNINGS:,} more warnings; see run.json."))
+    return said
+
+
+def unknown(n_known: int, n_texts: int) -> dict[str, Any]:
+    """Texts without a known word."""
+    lost = n_texts - n_known
+    if not lost:
+        return check(False, "Every text holds a known word.")
+    hold = "holds no known word. It is" if lost == 1 else "hold no known word. They are"
+    return check(
+        lost >= _UNKNOWN * n_texts,
+        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold} counted with the largest topic, with confidence 0.",
+    )
+
+
+def copies(n_distinct: int, n_texts: int, most: int, text: str) -> dict[str, Any]:
+    """Texts that repeat others; `most` is how often the most frequent one, `text`, occurs."""
+    extra = n_texts - n_distinct
+    if not extra:
+        return check(False, "No text is a copy of another.")
+    said = f"{many(extra, 'text')} ({share(extra, n_texts)}) {'repeats another' if extra == 1 else 'repeat others'}. "
+    return check(
+        extra >= _COPIES * n_texts,
+        said + f"The most frequent one occurs {many(most, 'time')}:",
+        quote=shortened(text, 140) or "(empty)",
+    )
+
+
+def tiny(topics: Sequence[Topic]) -> dict[str, Any]:
+    """Topics of very few texts."""
+    found = [topic.id for topic in topics if topic.share < TINY_SHARE or topic.size < TINY_SIZE]
+    if not found:
+        return check(False, "No topic is tiny.")
+    said = "1 topic is tiny" if len(found) == 1 else f"{len(found)} topics are tiny"
+    return check(True, f"{said}: less than 0.5 % of the texts, or fewer than 5.", topics=found[:40])
+
+
+def overlaps(likeness: Array, ids: Sequence[int]) -> dict[str, Any]:
+    """Pairs of topics that may be one, the most alike first."""
+    one, other = np.triu_indices(len(ids), 1)
+    value = likeness[one, other]
+    found = np.flatnonzero(value > OVERLAP)
+    if not len(found):
+        return check(False, "No two topics are much alike." if len(ids) > 1 else "There is one topic only.")
+    best = found[np.argsort(-value[found], kind="stable")]
+    pairs = [[ids[one[at]], ids[other[at]], round(float(value[at]), 2)] for at in best[:_PAIRS]]
+    number = "One pair" if len(found) == 1 else f"{len(found)} pairs"
+    rest = f" The {_PAIRS} most alike:" if len(found) > _PAIRS else ""
+    return check(
+        True, f"{number} of topics may be one: their texts use much the same words.{rest}", pairs=pairs
+    )
+
+
+def unsure(confidence: Array) -> dict[str, Any]:
+    """Texts whose topic is a guess."""
+    n_texts, doubtful = len(confidence), int((confidence < UNSURE).sum())
+    if not doubtful:
+        return check(False, "No text has a confidence below 0.5.")
+    return check(
+        doubtful >= _UNSURE * n_texts,
+        f"{many(doubtful, 'text')} ({share(doubtful, n_texts)}) {'has' if doubtful == 1 else 'have'} a confidence "
+        "below 0.5: as likely as not of another topic.",
+    )

@@ -1,0 +1,51 @@
+"""Colours of topics: neighbours on the map have near hues, and take turns in lightness."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+#: Lightness of one topic and the next around the map: told apart without seeing hues.
+_LIGHTNESS = (0.56, 0.74, 0.65)
+_CHROMA = 0.125
+_TO_CONE = np.array(
+    [
+        [1.0, 0.3963377774, 0.2158037573],
+        [1.0, -0.1055613458, -0.0638541728],
+        [1.0, -0.0894841775, -1.2914855480],
+    ]
+)
+_TO_RGB = np.array(
+    [
+        [4.0767416621, -3.3077115913, 0.2309699292],
+        [-1.2684380046, 2.6097574011, -0.3413193965],
+        [-0.0041960863, -0.7034186147, 1.7076147010],
+    ]
+)
+
+
+def colours(positions: Array) -> list[str]:
+    """A colour for each point of a map, like #3a7bd5: its hue tells where around the middle it lies."""
+    n = len(positions)
+    middle = positions - positions.mean(axis=0) if n else positions
+    angle = np.round(np.arctan2(middle[:, 1], middle[:, 0]), 9)
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(angle, kind="stable")] = np.arange(n)
+    return [
+        oklch(_LIGHTNESS[int(r) % len(_LIGHTNESS)], _CHROMA, 250.0 + 360.0 * int(r) / max(n, 1)) for r in rank
+    ]
+
+
+def oklch(lightness: float, chroma: float, hue: float) -> str:
+    """A colour of the Oklab space as sRGB.
+
+    >>> oklch(1.0, 0.0, 0.0)
+    '#ffffff'
+    """
+    turn = np.radians(hue)
+    cone = _TO_CONE @ np.array([lightness, chroma * np.cos(turn), chroma * np.sin(turn)])
+    linear = np.clip(_TO_RGB @ cone**3, 0.0, 1.0)
+    shown = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(255 * float(value)):02x}" for value in np.clip(shown, 0.0, 1.0))

@@ -1,0 +1,168 @@
+"""The map: where topics lie on a plane, and a formula that puts any text among them.
+
+A text that is placed later moves no other one: nothing here is fitted to texts but the map itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Sweeps of stress majorisation, and of pushing discs apart.
+_SWEEPS, _PUSHES = 150, 200
+#: The part of the map that the discs of all topics would fill if none overlapped.
+_FILLED = 0.40
+#: Memberships to this power say where between topics a text lies.
+_SHARPNESS = 2.0
+#: Distances to this power: a topic unlike all others shall not press those into a corner.
+_CLOSER = 0.6
+#: Screens are wider than high.
+_WIDER = 1.25
+_SMALL = 1e-9
+
+
+@dataclass(frozen=True)
+class TopicMap:
+    """Topics as discs in the plane, and the axes along which the texts of each differ most.
+
+    `positions` are topics × 2 and `radii` one for each; the map is about one unit wide. `axes` are
+    topics × dimensions × 2, square to the centres: what a text differs by from each centre.
+    """
+
+    positions: Array
+    radii: Array
+    axes: Array
+
+    @classmethod
+    def learn(cls, centers: Array, shares: Array, directions: Array, places: Ints) -> TopicMap:
+        """Lay out topics by their centres and sizes; `directions` of some texts of topics `places` tell how
+        texts differ within a topic.
+
+        1. Distances of topics are a power of 1 − cosine of their centres; stress majorisation puts them on a
+           plane.
+        2. A topic is a disc whose area is its share of the texts; discs that overlap are pushed apart.
+        3. Within a disc, texts lie along the two leading directions of their differences.
+        """
+        radii = np.sqrt(_FILLED * shares / np.pi)
+        positions = _apart(_plane(_distances(centers)), radii)
+        axes = np.stack(
+            [_axes(directions[places == topic], center) for topic, center in enumerate(centers)]
+            or [np.zeros((centers.shape[1], 2))]
+        )
+        return cls(positions, radii, axes)
+
+    def place(self, memberships: Array, directions: Array) -> Array:
+        """Where texts lie: texts × 2; nan for a text without any membership.
+
+        A text lies at the mean of its topics, by squared memberships, and off that by what it differs from
+        their centres: never further than the radius of a disc.
+        """
+        sharp = memberships**_SHARPNESS
+        total = sharp.sum(axis=1, keepdims=True)
+        share = np.divide(sharp, total, where=total > 0, out=np.full_like(sharp, np.nan))
+        found = share @ self.positions
+        for topic, (radius, axes) in enumerate(zip(self.radii, self.axes, strict=True)):
+            found += share[:, topic : topic + 1] * radius * _in_disc(directions @ axes)
+        return found
+
+
+def _in_disc(offsets: Array) -> Array:
+    """Points of a normal cloud spread evenly over the unit disc, each in its direction."""
+    length = np.maximum(np.sqrt((offsets**2).sum(axis=1, keepdims=True)), _SMALL)
+    return offsets / length * np.sqrt(-np.expm1(-(length**2) / 2))
+
+
+def _axes(directions: Array, center: Array) -> Array:
+    """The two directions in which rows differ most, square to their centre and divided by their spread."""
+    n_dims = directions.shape[1]
+    differences = directions - (directions @ center)[:, None] * center
+    values, vectors = np.linalg.eigh(differences.T @ differences / max(len(differences), 1))
+    axes = np.zeros((n_dims, 2))
+    for column, value in enumerate(values[::-1][:2]):
+        if value > _SMALL:
+            axes[:, column] = _signed(vectors[:, n_dims - 1 - column]) / np.sqrt(value)
+    return axes
+
+
+def _signed(vector: Array) -> Array:
+    """A vector or its opposite, the one whose largest entry is positive."""
+    rounded = np.round(np.abs(vector), 9)
+    return vector if vector[int(np.argmax(rounded))] >= 0 else -vector
+
+
+def _distances(centers: Array) -> Array:
+    away = np.clip(1.0 - centers @ centers.T, 0.0, None) ** _CLOSER
+    np.fill_diagonal(away, 0.0)
+    return (away + away.T) / 2
+
+
+def _plane(away: Array) -> Array:
+    """Points whose distances are about those given: classical scaling, then majorised stress."""
+    n = len(away)
+    if n < 2:
+        return np.zeros((n, 2))
+    points = _classical(away) + 1e-3 * _sunflower(n)
+    weights = 1.0 / np.maximum(away, 0.05)  # near topics shall be near; far ones only far
+    np.fill_diagonal(weights, 0.0)
+    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    for _ in range(_SWEEPS):
+        now = _between(points)
+        ratio = np.divide(weights * away, now, where=now > _SMALL, out=np.zeros_like(away))
+        points = inverse @ ((np.diag(ratio.sum(axis=1)) - ratio) @ points)
+    return _upright(points)
+
+
+def _classical(away: Array) -> Array:
+    n = len(away)
+    middle = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(-0.5 * middle @ away**2 @ middle)
+    points = np.zeros((n, 2))
+    for column in range(2):
+        root = np.sqrt(max(values[n - 1 - column], 0.0))
+        points[:, column] = _signed(vectors[:, n - 1 - column]) * root
+    return points
+
+
+def _upright(points: Array) -> Array:
+    """Centred, the widest extent from left to right."""
+    points = points - points.mean(axis=0)
+    _, vectors = np.linalg.eigh(points.T @ points)
+    turned = points @ vectors[:, ::-1]
+    return np.column_stack([_signed(turned[:, 0]), _signed(turned[:, 1])])
+
+
+def _sunflower(n: int) -> Array:
+    """Points that fill a disc evenly: they part what lies in one place."""
+    angle = np.arange(n) * np.pi * (3 - np.sqrt(5))
+    return np.sqrt((np.arange(n) + 0.5) / n)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def _between(points: Array) -> Array:
+    gap = points[:, None, :] - points[None, :, :]
+    return np.sqrt((gap**2).sum(axis=2))
+
+
+def _apart(points: Array, radii: Array) -> Array:
+    """Scale points to a map one unit wide, and push discs apart that overlap."""
+    extent = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    points = points / extent if extent > _SMALL else points + 1e-3 * _sunflower(len(points))
+    points = points * np.array([_WIDER, 1.0])
+    points = points - (points.max(axis=0) + points.min(axis=0)) / 2 if len(points) else points
+    wanted = (radii[:, None] + radii[None, :]) * 1.05
+    heavy = radii**2 + _SMALL
+    part = heavy[None, :] / (heavy[:, None] + heavy[None, :])  # the lighter disc moves more
+    for _ in range(_PUSHES):
+        gap = points[:, None, :] - points[None, :, :]
+        now = np.sqrt((gap**2).sum(axis=2))
+        short = np.clip(wanted - now, 0.0, None)
+        np.fill_diagonal(short, 0.0)
+        if float(short.max(initial=0.0)) < 1e-4:
+            break
+        push = (short * part / np.maximum(now, _SMALL))[:, :, None] * gap
+        points = points + 0.5 * push.sum(axis=1)
+    return points

@@ -1,0 +1,225 @@
+// The parts of the page, from top to bottom; a part that has nothing to show gives null or says why.
+function head() {
+  const { facts } = content;
+  const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+  const skipped = facts.skipped ? ` ${many(facts.skipped, "row")} could not be read and ${facts.skipped === 1 ? "was" : "were"} skipped.` : "";
+  return [
+    h("h1", {}, "Topics of ", bdi(content.title || "texts")),
+    h("dl", { class: "facts" }, fact("texts", count(facts.texts)), fact("topics", count(facts.topics)),
+      fact("different texts", count(facts.distinct)), facts.made ? fact("made", day(facts.made)) : null),
+    h("p", { class: "quiet" }, facts.asked.join(" "),
+      facts.column ? [" The texts are in the column ", bdi(facts.column), "."] : "", skipped),
+  ];
+}
+
+function checksPart() {
+  const item = (check) => h("li", { class: check.look ? "look" : null },
+    check.look ? h("span", { class: "hidden" }, "Look at this: ") : null, bdi(check.text),
+    check.quote ? [" ", h("q", {}, bdi(check.quote))] : null,
+    check.topics ? h("ul", {}, check.topics.map((id) => h("li", {}, topicLink(id)))) : null,
+    check.pairs ? h("ul", {}, check.pairs.map(([one, other, value]) =>
+      h("li", {}, topicLink(one), " and ", topicLink(other), h("span", { class: "quiet" }, ` · ${percent(value)} alike`)))) : null);
+  return section("checks", "Worth knowing", h("ul", { class: "checks" }, content.checks.map(item)));
+}
+
+function sizesPart() {
+  const most = Math.max(...topics.map((topic) => topic.size), 1);
+  const row = (topic) => h("li", {}, h("a", { href: `#topic-${topic.id}` },
+    h("span", { class: "id number" }, topic.id), h("span", { class: "name" }, bdi(topic.label)),
+    track(topic.size / most, topic.colour), h("span", { class: "number" }, count(topic.size)),
+    h("span", { class: "number quiet" }, percent(topic.share)),
+    h("span", { class: "terms" }, bdi(topic.terms.slice(3).map(([term]) => term).join(", ")))));
+  return section("sizes", "Topics by size",
+    h("p", { class: "quiet" }, "Number, name, texts, share of all texts, and more of its words. A click goes to the topic."),
+    h("ol", { class: "sizes" }, topics.map(row)));
+}
+
+function mapPart() {
+  const points = content.map, shown = points.texts.length;
+  if (!shown) return section("map", "Map", h("p", { class: "quiet" }, "No text holds a known word: there is nothing to draw."));
+  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-describedby": "map-help",
+    "aria-label": `Map of ${many(topics.length, "topic")} and ${many(shown, "text")}` });
+  const readout = h("div", { class: "readout no-print", role: "status", "aria-live": "polite" });
+  const empty = () => readout.replaceChildren(h("p", { class: "quiet" }, "Point at a text to read it; click it to see its topic alone."));
+  const tell = (at) => {
+    if (at < 0) return empty();
+    readout.replaceChildren(h("p", {}, bdi(points.texts[at])),
+      h("p", { class: "small" }, topicLink(topics[points.topic[at]].id), h("span", { class: "quiet" }, ` · confidence ${decimal(points.confidence[at] / 100)}`)));
+  };
+  const choice = h("select", { id: "map-topic" }, h("option", { value: -1 }, "all topics"),
+    topics.map((topic, place) => h("option", { value: place }, `${topic.id} ${cut(topic.label, 60)}`)));
+  const button = (sign, name, action) => {
+    const made = h("button", { type: "button", "aria-label": name, title: name }, sign);
+    made.addEventListener("click", action);
+    return made;
+  };
+  let map = null;
+  const frame = h("div", { class: "map" }, canvas, h("div", { class: "buttons" },
+    button("+", "Zoom in", () => map.zoom(1.5)), button("−", "Zoom out", () => map.zoom(1 / 1.5)), button("⟲", "Show all", () => map.reset())));
+  canvas.addEventListener("chosen", (event) => { choice.value = event.detail; });
+  choice.addEventListener("change", () => map.choose(Number(choice.value)));
+  empty();
+  const part = section("map", "Map",
+    h("p", { class: "quiet" }, "Each point is a text, near topics lie near each other, and a disc is as large as its topic. ",
+      shown < points.known ? `A sample of ${count(shown)} of ${count(points.known)} different texts is drawn.` : ""),
+    h("div", { class: "bar no-print" }, h("label", { for: "map-topic" }, "Show"), choice),
+    h("div", { class: "map-row" }, frame, readout),
+    h("p", { id: "map-help", class: "quiet small no-print" }, "Drag to move. After a click into the map the wheel zooms. Keys: arrows go from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
+  return { part, start: () => { map = new TopicMap(canvas, points, tell); } };
+}
+
+function textsList(texts, empty) {
+  return texts.length ? h("ul", { class: "texts" }, texts) : h("p", { class: "quiet small" }, empty);
+}
+
+function card(topic, place) {
+  const most = Math.max(...topic.terms.map(([, weight]) => weight), 1e-9);
+  const words = topic.terms.length ? h("dl", { class: "terms-list" }, topic.terms.map(([term, weight]) => [
+    h("dt", { title: term }, bdi(term)), h("dd", {}, track(weight / most)),
+    h("dd", { class: "number quiet", title: "of the words of the topic" }, percent(weight))])) : h("p", { class: "quiet small" }, "No word tells it from the others.");
+  const unsure = topic.borderline.map((text) => h("li", {}, bdi(text.text), h("div", { class: "quiet" }, `confidence ${decimal(text.confidence)}`,
+    text.second === null ? "" : [" · or ", topicLink(text.second)])));
+  const measure = (name, [value, said]) => [h("dt", {}, name), h("dd", {}, decimal(value)), h("dd", { class: "note" }, said)];
+  const figure = (title, drawn) => h("figure", {}, h("h4", {}, title), drawn);
+  const { time, classes } = content;
+  return h("article", { class: "card", id: `topic-${topic.id}`, "aria-labelledby": `topic-${topic.id}-title`, tabindex: -1 },
+    h("div", { class: "top" }, h("h3", { id: `topic-${topic.id}-title` }, swatch(topic), h("span", { class: "id" }, topic.id), bdi(topic.label)),
+      h("p", { class: "number" }, many(topic.size, "text"), h("span", { class: "quiet" }, ` · ${percent(topic.share)}`))),
+    h("div", { class: "body" },
+      h("div", {}, h("h4", {}, "Words"), words),
+      h("div", {}, h("h4", {}, "Typical texts"), textsList(topic.examples.map((text) => h("li", {}, text ? bdi(text) : h("span", { class: "quiet" }, "(empty)"))), "There is none."),
+        h("h4", {}, "Least sure texts"), textsList(unsure, "There is none besides.")),
+      h("div", {}, h("dl", { class: "measures" }, measure("Coherence", topic.coherence), measure("Distinctiveness", topic.distinctiveness)),
+        figure(`Confidence, ${decimal(topic.confidence)} on average`, histogram(topic.histogram)),
+        time && !time.note ? figure(`Texts by ${time.unit}, at most ${count(Math.max(...time.texts[place]))}`,
+          timeline(time.texts[place], time.periods, Math.max(...time.texts[place], 1), "var(--bar)", (n) => many(n, "text"))) : null,
+        classes && !classes.note ? [h("h4", {}, bdi(classes.name || "Classes")), topClasses(classes, place, topic.size)] : null,
+        topic.near.length ? [h("h4", {}, "Nearest topics"), h("ul", { class: "near" }, topic.near.map(([id, value]) =>
+          h("li", {}, topicLink(id), h("span", { class: "number quiet" }, `${percent(Math.max(value, 0))} alike`))))] : null)));
+}
+
+function topClasses(classes, place, size) {
+  const row = classes.texts[place], best = row.map((number, at) => [number, at]).filter(([number]) => number)
+    .sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, 3);
+  return h("ul", { class: "near" }, best.map(([number, at]) =>
+    h("li", {}, bdi(classes.classes[at]), h("span", { class: "number quiet" }, percent(number, size)))));
+}
+
+function cardsPart() {
+  const box = h("input", { type: "search", id: "filter", placeholder: "for example: refund card", autocomplete: "off", spellcheck: "false" });
+  const status = h("span", { class: "quiet", role: "status", "aria-live": "polite" });
+  const none = h("p", { class: "quiet", hidden: true }, "No topic has all these words.");
+  const cards = topics.map(card);
+  const words = topics.map((topic) => [topic.id, topic.label, ...topic.terms.map(([term]) => term), ...topic.examples, ...topic.borderline.map((t) => t.text)].join("\n").toLowerCase());
+  const filter = () => {
+    const wanted = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let left = 0;
+    cards.forEach((one, place) => {
+      one.hidden = !wanted.every((word) => words[place].includes(word));
+      left += one.hidden ? 0 : 1;
+    });
+    status.textContent = wanted.length ? `${left} of ${many(topics.length, "topic")}` : many(topics.length, "topic");
+    none.hidden = left > 0;
+  };
+  box.addEventListener("input", filter);
+  filter();
+  const open = () => { // a topic that the filter hides must not be out of reach
+    const target = /^#topic-\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    if (target.hidden) { box.value = ""; filter(); }
+    cards.forEach((one) => one.classList.toggle("chosen", one === target));
+    target.scrollIntoView();
+    target.focus({ preventScroll: true });
+  };
+  window.addEventListener("hashchange", open);
+  const part = section("topics", "Topics", h("div", { class: "bar no-print" }, h("label", { for: "filter" }, "Only topics with"), box, status), none, cards);
+  return { part, open };
+}
+
+function relationsPart() {
+  if (!content.likeness) return null;
+  const told = h("p", { class: "quiet small", role: "status" }, "The stronger the colour, the more alike. Point at a square to read it.");
+  const tell = (one, other, value) => told.replaceChildren(topicLink(one), " and ", topicLink(other), one === other ? ": the same topic" : `: ${value} % alike`);
+  const left = content.likeness.left;
+  return section("relations", "How topics relate", h("div", { class: "pair" },
+    h("div", {}, h("h3", {}, "Likeness"), h("div", { class: "scroll" }, heatMap(content.likeness, tell)), told,
+      left ? h("p", { class: "quiet small" }, `${many(left, "smaller topic")} left out.`) : null),
+    h("div", {}, h("h3", {}, "Tree"), h("div", { class: "scroll" }, treePicture(content.tree)),
+      h("p", { class: "quiet small" }, "Topics that meet further right are nearer to each other."))));
+}
+
+function timePart() {
+  const { time } = content;
+  if (!time) return null;
+  if (time.note) return section("time", "Over time", h("p", { class: "quiet" }, "Left out. ", bdi(time.note)));
+  const shown = topics.slice(0, 11), shares = (place) => time.texts[place].map((n, at) => n / Math.max(time.totals[at], 1));
+  const most = Math.max(...shown.map((_, place) => Math.max(...shares(place))), 1e-9);
+  const all = h("div", {}, h("span", { class: "name" }, "All texts", h("span", { class: "quiet" }, ` · at most ${count(Math.max(...time.totals))}`)),
+    timeline(time.totals, time.periods, Math.max(...time.totals, 1), "var(--quiet)", (n) => many(n, "text")));
+  return section("time", "Over time",
+    h("p", { class: "quiet" }, "Share of the texts of each ", time.unit, " by the column ", bdi(time.name || "of dates"), "; all topics on the same scale, up to ", percent(most), ".",
+      topics.length > shown.length ? " The largest topics are shown; the others have theirs above." : "",
+      time.undated ? ` ${many(time.undated, "text")} without a date left out.` : ""),
+    h("div", { class: "multiples" }, all, shown.map((topic, place) => h("div", {}, h("span", { class: "name" }, topicLink(topic.id)),
+      timeline(shares(place), time.periods, most, topic.colour, (value) => percent(value))))));
+}
+
+function classesPart() {
+  const { classes } = content;
+  if (!classes) return null;
+  const title = ["By ", bdi(classes.name || "class")];
+  if (classes.note) return section("classes", title, h("p", { class: "quiet" }, "Left out. ", bdi(classes.note)));
+  const cell = (number, size) => h("td", { class: "cell", "--part": (number / Math.max(size, 1)).toFixed(3), title: many(number, "text") },
+    number ? (number / size < 0.005 ? "·" : Math.round((100 * number) / size)) : "");
+  const rows = topics.map((topic, place) => {
+    const size = classes.texts[place].reduce((a, b) => a + b, 0);
+    return h("tr", {}, h("th", { scope: "row" }, topicLink(topic.id)), h("td", { class: "number" }, count(size)), classes.texts[place].map((n) => cell(n, size)));
+  });
+  const total = classes.totals.reduce((a, b) => a + b, 0);
+  const names = { purity: "purity", nmi: "NMI", ari: "ARI", accuracy: "accuracy" };
+  return section("classes", title,
+    h("p", { class: "quiet" }, "How far topics and classes agree; 1 is full agreement. Purity: texts in the main class of their topic. NMI: how much the topic of a text tells about its class. ARI: agreement on pairs of texts, beyond chance. Accuracy: texts in the right topic if each class may have one."),
+    h("dl", { class: "scores" }, Object.entries(names).map(([key, name]) => h("div", {}, h("dt", {}, name), h("dd", {}, decimal(classes.scores[key]))))),
+    h("p", { class: "quiet small" }, "Percent of the texts of each topic.", classes.unclassed ? ` ${many(classes.unclassed, "text")} without a class left out.` : ""),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Topics by class" }, h("table", {},
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "topic"), h("th", { scope: "col", class: "number" }, "texts"), classes.classes.map((name) => h("th", { scope: "col", class: "up", title: name }, h("span", {}, bdi(name)))))),
+      h("tbody", {}, rows, h("tr", {}, h("th", { scope: "row", class: "quiet" }, "all topics"), h("td", { class: "number" }, count(total)), classes.totals.map((n) => cell(n, total)))))));
+}
+
+function numberPart() {
+  const found = content.number;
+  if (!found) return section("number", "How many topics", h("p", {}, `The number of topics was given, not read from the texts. Now there ${topics.length === 1 ? "is" : "are"} ${topics.length}.`));
+  const now = found.now === found.chosen ? "" : ` After edits there ${found.now === 1 ? "is" : "are"} ${found.now}.`;
+  if (!found.structured) return section("number", "How many topics",
+    h("p", {}, "The texts show no more order than the same words dealt out at random, or there are too few of them to tell. One topic is the honest answer; another number can be asked for.", now));
+  const peaks = found.peaks.length ? ` ${found.peaks.join(" or ")} would be plausible, too: collections have more than one right scale.` : "";
+  return section("number", "How many topics",
+    h("p", {}, `${found.chosen}, read from the texts: two halves of them, sorted apart, agree well on that many groups. Numbers between ${found.low} and ${found.high} are plausible.${peaks}${now}`),
+    found.curve.length > 1 ? h("figure", {}, h("div", { class: "curve" }, curvePicture(found)), h("figcaption", {}, "How plausible each number is; the shaded part is the interval.")) : null);
+}
+
+function editsPart() {
+  if (!content.edits.length) return null;
+  return section("edits", "Changed by hand", h("ol", {}, content.edits.map((edit) => h("li", {}, bdi(edit)))),
+    content.moreEdits ? h("p", { class: "quiet" }, `And ${many(content.moreEdits, "more edit", "more edits")}; see edits.json.`) : null);
+}
+
+function meaningPart() {
+  const words = [
+    ["Topic", "A group of texts whose words keep the same company. Every text is in one, also those that fit badly."],
+    ["Share", "The part of all texts, copies counted."],
+    ["Confidence", "About how often such a text is of the kind that most texts of its topic are. 0 means that no word of the text is known."],
+    ["Words", "Those that tell the topic from the others, the most telling first; the bar is how often the topic uses each."],
+    ["Coherence", "Whether the first ten words stand in the same texts more often than chance would have it, from −1 to 1. In very short texts it is low for good topics, too."],
+    ["Distinctiveness", "The part of the uses of these words that falls into this topic, from 0 to 1."],
+    ["Alike", "The cosine between the middles of two topics, in percent."],
+    ["Map", "Distances between topics are kept as well as a plane allows; within a topic, texts lie by what sets them apart most."],
+  ];
+  return section("meaning", "What the numbers mean", h("dl", { class: "meaning" }, words.map(([name, said]) => [h("dt", {}, name), h("dd", {}, said)])));
+}
+
+function foot() {
+  const seconds = Object.entries(content.seconds).map(([step, value]) => `${step} ${value.toFixed(1)} s`).join(", ");
+  const versions = Object.entries(content.versions).map(([name, number]) => `${name} ${number}`).join(", ");
+  return h("p", {}, bdi([seconds, versions].filter(Boolean).join(" · ")));
+}

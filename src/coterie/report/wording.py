@@ -1,0 +1,90 @@
+"""Words for numbers and texts, as the page shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_SPACES = re.compile(r"\s+")
+#: Controls that show as nothing, surrogates that no encoding knows.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+
+
+def shortened(text: str, most: int) -> str:
+    """A text on one line, without control characters, of at most so many characters.
+
+    >>> shortened("a\\n long  text", 8)
+    'a long …'
+    """
+    line = _SPACES.sub(" ", _UNSEEN.sub("\ufffd", text[: 4 * most + 64])).strip()
+    return line if len(line) <= most and len(text) <= 4 * most + 64 else line[: most - 1] + "…"
+
+
+def share(part: float, whole: float) -> str:
+    """A share in percent as people say it.
+
+    >>> share(1, 3), share(0, 5), share(1, 1000), share(999, 1000)
+    ('33 %', '0 %', '0.1 %', '99.9 %')
+    """
+    percent = 100 * part / whole if whole else 0.0
+    if percent in (0.0, 100.0):
+        return f"{percent:.0f} %"
+    if percent < 0.05:
+        return "under 0.1 %"
+    if percent > 99.95:
+        return "over 99.9 %"
+    return f"{percent:.1f} %" if percent < 10 or percent > 99 else f"{percent:.0f} %"
+
+
+def many(number: int, one: str, more: str = "") -> str:
+    """A number with its noun.
+
+    >>> many(1, "text"), many(1200, "text")
+    ('1 text', '1,200 texts')
+    """
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def coherence(value: float) -> str:
+    """What a coherence means."""
+    if value >= 0.15:
+        return "its words are often found together"
+    if value >= -0.1:
+        return "its words are found together now and then"
+    return "its words are seldom found together: read its texts before you trust the name"
+
+
+def distinctiveness(value: float) -> str:
+    """What a distinctiveness means."""
+    if value >= 0.7:
+        return "its words are mostly its own"
+    if value >= 0.4:
+        return "other topics use its words, too"
+    return "its words are used more elsewhere"
+
+
+def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
+    """What was asked for, in sentences."""
+    wanted = parameters.get("n_topics", "auto")
+    said = [
+        "The number of topics was left to the texts."
+        if wanted == "auto"
+        else f"{many(int(wanted), 'topic')} {'was' if int(wanted) == 1 else 'were'} asked for."
+        if isinstance(wanted, int)
+        else f"There are {many(n_topics, 'topic')}."
+    ]
+    said.append(f"Method: {shortened(str(parameters.get('method', 'coterie')), 80)}.")
+    language = parameters.get("language", "english")
+    names = [language] if isinstance(language, str) else list(language or [])
+    said.append(f"Language: {shortened(', '.join(map(str, names)), 80)}.")
+    if seeds := parameters.get("seeds"):
+        looked = "; ".join(f"{name} ({', '.join(map(str, words))})" for name, words in dict(seeds).items())
+        said.append(f"Topics looked for by name: {shortened(looked, 400)}.")
+    if parameters.get("embeddings") is not None:
+        said.append(f"Word vectors were used: {shortened(str(parameters['embeddings']), 80)}.")
+    if parameters.get("vectorizer") is not None:
+        said.append(f"Words were read by {shortened(str(parameters['vectorizer']), 200)}.")
+    if parameters.get("random_state") not in (0, None):
+        said.append(f"Random state: {shortened(str(parameters['random_state']), 40)}.")
+    return said
