@@ -45,6 +45,9 @@ class Corpus:
     phrases: Phrases
     storage: PartStore
 
+    def __repr__(self) -> str:
+        return f"Corpus({self.n_texts:,} texts, {self.n_distinct:,} distinct, {len(self.vocabulary):,} terms)"
+
     @property
     def n_texts(self) -> int:
         """Texts of the input, duplicates and empty ones counted."""

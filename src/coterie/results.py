@@ -25,7 +25,8 @@ class Topic:
     """A topic as a person reads it.
 
     `terms` are words as people write them, the most telling first, and `weights` how likely a word of the
-    topic is each of them. `size` is the number of texts and `share` their part of all. `coherence` is the
+    topic is each of them. `size` is the number of texts, those without a known word left out, and `share`
+    their part of all. `coherence` is the
     mean NPMI of its first terms in the texts, −1 … 1; `distinctiveness` the part of their uses that falls
     into this topic, 0 … 1. `examples` are typical texts, no two of them alike.
     """
@@ -85,6 +86,12 @@ class Assignments(Sequence[Assignment]):
 
     def __len__(self) -> int:
         return len(self.topic)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} assignments to {len(self.labels)} topics; .frame() is a table>"
+
+    def _repr_html_(self) -> str:
+        return self.frame()._repr_html_()
 
     @overload
     def __getitem__(self, row: int) -> Assignment: ...

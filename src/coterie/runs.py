@@ -4,6 +4,7 @@
     topics.csv                  what the topics are
     assignments.parquet, .csv   all columns of the input and the topic of each row
     edits.json                  the log of edits, in order
+    report.html                 all of it as one page
     run.json                    parameters, versions, fingerprint of the data, timings, warnings, checksums
 
 A folder is replaced as a whole or not at all.
@@ -32,7 +33,7 @@ from sklearn.base import clone
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.progress import tell
-from coterie.results import Assignments
+from coterie.report import write_report
 from coterie.storage.files import checksum, read_json
 from coterie.storage.folder import replaced, steadily
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_parquet
@@ -65,6 +66,9 @@ class Run:
     folder: Path
     model: TopicModel
     info: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}, {self.model.n_texts_:,} texts, {len(self.model.topics)} topics)"
 
     @property
     def columns(self) -> dict[str, str]:
@@ -128,6 +132,8 @@ def fit_run(
     model: TopicModel,
     *,
     edits: Iterable[Edit] | None = None,
+    date: str | None = None,
+    label: str | None = None,
     command: str = "",
 ) -> Run:
     """Fit a model to a file and write the run folder.
@@ -142,6 +148,8 @@ def fit_run(
         An unfitted `TopicModel`.
     edits
         Edits to replay; None takes those of the run that is in the folder, if there is one.
+    date, label
+        Columns with the date and the class of each text, for the report.
     command
         What was typed, for the record.
     """
@@ -153,6 +161,9 @@ def fit_run(
             model.fit(texts, edits=replay)
         _remark_on_texts(model)
         column = _column(texts, source)
+        for name in (date, label):
+            if name is not None and name not in texts.columns:
+                raise InputError(f"{source.place} has no column {name!r}; it has {', '.join(texts.columns)}")
         names = _added_names(texts.columns)
         info = {
             "command": command,
@@ -162,6 +173,8 @@ def fit_run(
                 "source": source.place,
                 "column": column,
                 "tokenised": bool(texts.tokenised),
+                "date": date,
+                "label": label,
                 "texts": model.n_texts_,
                 "skipped": source.skipped,
                 "sha256": _fingerprint(texts),
@@ -299,7 +312,13 @@ def _recorded() -> Iterator[_Record]:
 
 
 def _remark_on_texts(model: TopicModel) -> None:
-    """Warnings that matter: many texts without a known word."""
+    """Warnings that matter: fewer topics than asked for, many texts without a known word."""
+    asked, found = model.n_topics, len(model._fitted.placing.order)
+    if not isinstance(asked, str) and found < asked:
+        warnings.warn(
+            f"{asked} topics were asked for and {found} found: the texts are too few or too much alike",
+            stacklevel=2,
+        )
     lost = model.n_texts_ - model.n_known_
     if lost > 0.2 * model.n_texts_:
         warnings.warn(
@@ -320,13 +339,12 @@ def _write(
     (staging / MODEL).mkdir()
     state.write(model, staging / MODEL)
     with CsvWriter(staging / TOPICS) as sheet:
-        frame = model.topics_frame()
+        frame = model.topics_frame().with_columns(pl.col("share", "coherence", "distinctiveness").round(4))
         joined = {"terms": pl.col("terms").list.join(", "), "examples": pl.col("examples").list.join(" | ")}
         sheet.write(frame.with_columns(**joined))
     with record.timed("assign"):
-        _write_assignments(staging, model, batches(), info["columns"])
+        seen = _write_assignments(staging, model, batches(), info)
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
-    written = [path for path in sorted(staging.rglob("*")) if path.is_file()]
     content = {
         "format": "coterie run",
         "version": VERSION,
@@ -336,27 +354,48 @@ def _write(
         "topics": [topic.id for topic in model.topics],
         "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
         "known": model.n_known_,
+        "edits_applied": len(model.edits) - model.left_out_,
         "seconds": record.seconds,
         "warnings": record.sentences(),
-        "files": {
-            path.relative_to(staging).as_posix(): {"bytes": path.stat().st_size, "sha256": checksum(path)}
-            for path in written
-        },
+    }
+    data = info["data"]
+    write_report(
+        staging / REPORT,
+        model,
+        content,
+        confidence=np.concatenate(seen["confidence"]),
+        dates=pl.concat(seen["date"]) if seen["date"] else None,
+        date_name=data.get("date") or "",
+        classes=pl.concat(seen["label"]) if seen["label"] else None,
+        class_name=data.get("label") or "",
+    )
+    content["files"] = {
+        path.relative_to(staging).as_posix(): {"bytes": path.stat().st_size, "sha256": checksum(path)}
+        for path in sorted(staging.rglob("*"))
+        if path.is_file()
     }
     (staging / MARKER).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _write_assignments(
-    staging: Path, model: TopicModel, batches: Iterator[tuple[pl.Series, pl.DataFrame]], names: dict[str, str]
-) -> None:
-    done = 0
+    staging: Path, model: TopicModel, batches: Iterator[tuple[pl.Series, pl.DataFrame]], info: dict[str, Any]
+) -> dict[str, list[Any]]:
+    """Write the tables; give back what the report needs of every text."""
+    done, names = 0, info["columns"]
+    seen: dict[str, list[Any]] = {"confidence": [], "date": [], "label": []}
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
         for texts, rows in batches:
-            whole = rows.with_columns(model.assign(texts).frame().rename(names))
+            found = model.assign(texts)
+            whole = rows.with_columns(found.frame().rename(names))
             table.write(whole)
             sheet.write(whole)
+            seen["confidence"].append(found.confidence)
+            for part in ("date", "label"):
+                if info["data"].get(part):
+                    seen[part].append(rows[info["data"][part]])
             done += len(rows)
             tell("assigning topics", done, model.n_texts_, "texts")
+    return seen
 
 
 def _versions() -> dict[str, str]:
@@ -410,5 +449,4 @@ def _fingerprint(texts: Texts) -> str:
 
 def assigned_table(model: TopicModel, rows: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
     """Rows of any table with the columns that an assignment adds."""
-    found: Assignments = model.assign(texts)
-    return rows.with_columns(found.frame().rename(_added_names(rows.columns)))
+    return rows.with_columns(model.assign(texts).frame().rename(_added_names(rows.columns)))

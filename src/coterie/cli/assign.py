@@ -49,6 +49,8 @@ def assign(
     """
     from coterie.runs import assigned_table, open_run
 
+    if out is not None and out.exists() and file != "-" and Path(file).exists() and out.samefile(file):
+        raise InputError(f"{out} is the file to read; name another one for --out")
     opened = open_run(run)
     text = reading.pop("text")
     done = 0

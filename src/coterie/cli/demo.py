@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -44,6 +45,9 @@ def demo(out: Path) -> None:
     model = TopicModel(_TOPICS, language=_LANGUAGES)
     with shown():
         run = fit_run(read_texts(datasets.SAMPLE_FILE, "text"), out, model, edits=(), command="coterie demo")
+    languages = ",".join(_LANGUAGES)
+    typed = f'coterie fit "$(coterie data path sample)" --text text --language {languages} --topics {_TOPICS}'
+    click.echo(f"{typed} --out {shlex.quote(str(out))}")
     show_run(run, "the built-in sample")
     answers = run.model.assign(_NEW)
     rows = [

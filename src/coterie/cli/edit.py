@@ -101,16 +101,20 @@ def ban(run: Path, terms: tuple[str, ...]) -> None:
 
 @edit.command()
 @_run_argument
-@click.argument("topic")
 @click.argument("text")
-def pin(run: Path, topic: str, text: str) -> None:
+@click.argument("topic")
+def pin(run: Path, text: str, topic: str) -> None:
     """Put TEXT, and each that is word for word the same, into TOPIC.
 
     \b
     Example:
-      coterie edit pin run 0 "where is my parcel"
+      coterie edit pin run "where is my parcel" 0
     """
     _edited(run, lambda model: model.pin(text, topic))
+    from coterie.runs import open_run
+
+    if not (open_run(run).texts() == text).any():
+        click.echo("no text of the run is word for word like that; the pin counts for new texts", err=True)
 
 
 @edit.command()
@@ -155,13 +159,16 @@ def _edited(run: Path, change: Callable[[TopicModel], Any], stamp: bool = True) 
 
     with shown():
         opened = open_run(run)
+        before = {topic.id: topic for topic in opened.model.topics}
         model = opened.with_texts()
         change(model)
         if stamp:
             made = datetime.now(UTC).isoformat(timespec="seconds")
             model.edits = (*model.edits[:-1], replace(model.edits[-1], made=made))
-        done = str(model.edits[-1]) if stamp else f"{len(model.edits)} edits left"
+        left = f"{len(model.edits)} edits left" if len(model.edits) != 1 else "1 edit left"
+        done = f"done: {model.edits[-1]}" if stamp else left
         saved = opened.save()
-    out = console()
-    out.print(topics_table(saved.model.topics))
-    out.print(safe(done), markup=False)
+    click.echo(safe(done))
+    changed = [topic for topic in saved.model.topics if topic != before.get(topic.id)]
+    if changed:
+        console().print(topics_table(changed, title="what changed"))

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 @click.option(
     "--random-state", metavar="N", type=int, default=0, show_default=True, help="Seed of the starts."
 )
+@click.option("--date", metavar="COLUMN", help="Column of dates, for the report.")
+@click.option("--label", metavar="COLUMN", help="Column of known classes, for the report; not learned from.")
 @click.option("--fresh", is_flag=True, help="Forget the edits of the run that is in the folder.")
 @json_option
 def fit(
@@ -64,6 +66,8 @@ def fit(
     method: str,
     embeddings: str | None,
     random_state: int,
+    date: str | None,
+    label: str | None,
     fresh: bool,
     as_json: bool,
     **reading: Any,
@@ -96,7 +100,15 @@ def fit(
     with spooled(file) as path:
         source = open_source(path, **reading)
         with shown(as_json):
-            run = fit_run(source, folder, model, edits=() if fresh else None, command=_typed(file))
+            run = fit_run(
+                source,
+                folder,
+                model,
+                edits=() if fresh else None,
+                date=date,
+                label=label,
+                command=_typed(file),
+            )
     told_skipped(source)
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
@@ -144,13 +156,14 @@ def show_run(run: Run, place: str) -> None:
     model, out = run.model, console()
     lost = model.n_texts_ - model.n_known_
     unknown = f", {lost:,} without a known word" if lost else ""
-    out.print(Text.assemble((f"{model.n_texts_:,} texts", "bold"), f" of {safe(place)}{unknown}"))
+    many = "1 text" if model.n_texts_ == 1 else f"{model.n_texts_:,} texts"
+    out.print(Text.assemble((many, "bold"), f" of {safe(place)}{unknown}"))
     if model.number_of_topics_ is not None:
-        out.print(Text(_how_many(model.number_of_topics_, len(model.topics))))
-    if model.edits:
-        many = "1 edit was" if len(model.edits) == 1 else f"{len(model.edits)} edits were"
-        out.print(Text(f"{many} applied again (coterie edit log; --fresh forgets them)"))
-    out.print(topics_table(model.topics))
+        out.print(Text(_how_many(model.number_of_topics_)))
+    if applied := run.info.get("edits_applied"):
+        edits = "1 edit was" if applied == 1 else f"{applied} edits were"
+        out.print(Text(f"{edits} applied again (coterie edit log shows them, --fresh forgets them)"))
+    out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
     folder = shlex.quote(str(run.folder))
     out.print(
         Text.assemble(
@@ -166,11 +179,11 @@ def show_run(run: Run, place: str) -> None:
     )
 
 
-def _how_many(found: NumberOfTopics, taken: int) -> str:
+def _how_many(found: NumberOfTopics) -> str:
     """What was read from the texts, which number was taken, and how to take another."""
     if not found.structured:
-        return f"{taken} topic: the texts show no structure; --topics N looks for N all the same"
+        return "the texts show no structure: there is one topic; --topics N looks for N all the same"
     others = [str(peak) for peak in found.peaks if peak != found.n_topics]
     also = f"; {' or '.join(others)} would be plausible, too" if others else ""
     interval = f"between {found.low} and {found.high}"
-    return f"{taken} topics, read from the texts ({interval}){also}: --topics N takes N"
+    return f"{found.n_topics} topics were read from the texts ({interval}){also}: --topics N takes N"

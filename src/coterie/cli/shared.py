@@ -178,6 +178,8 @@ def told_skipped(source: TextSource) -> None:
 def whole_file(target: str | Path) -> Iterator[Path]:
     """A path to write to; when all went well the file appears as `target`, else nothing is left."""
     path = Path(target)
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent} to write {path.name} to; make it first")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         yield temporary

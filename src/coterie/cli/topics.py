@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from coterie.runs import Run
 
 _TERMS = 8
+#: Periods or classes that stand side by side.
+_MOST_COLUMNS = 13
 
 
 @click.command()
@@ -91,24 +93,40 @@ def topics(
     elif by is not None or over_time is not None:
         console().print(_grouped_table(frame))
     else:
-        console().print(topics_table(model.topics, terms, examples))
+        lost = model.n_texts_ - model.n_known_
+        console().print(topics_table(model.topics, terms, examples, lost, model.n_texts_))
 
 
-def topics_table(topics: Sequence[Topic], terms: int = _TERMS, examples: int = 0) -> Table:
-    """Topics as a table, the largest first."""
+def _is_made_of_terms(topic: Topic) -> bool:
+    """Whether nobody gave the topic a name: the label is its first terms."""
+    parts, worded = topic.label.split(", "), [term for term in topic.terms if any(map(str.isalpha, term))]
+    return len(parts) >= min(3, len(worded)) and parts == (worded or list(topic.terms))[: len(parts)]
+
+
+def topics_table(
+    topics: Sequence[Topic],
+    terms: int = _TERMS,
+    examples: int = 0,
+    without_words: int = 0,
+    n_texts: int = 1,
+    title: str | None = None,
+) -> Table:
+    """Topics as a table, the largest first; texts without a known word in a row of their own."""
     ranked = sorted(topics, key=lambda topic: (-topic.size, topic.id))
     headings = ["topic", "texts", "share", "label", "terms", "coherence"]
     rows: list[list[Any]] = []
     for topic in ranked:
         own = ", ".join(topic.terms[:terms])
-        named = "" if set(topic.label.split(", ")) <= set(topic.terms) else topic.label
+        named = "" if _is_made_of_terms(topic) else topic.label
         rows.append([topic.id, topic.size, f"{topic.share:.1%}", named, own, f"{topic.coherence:.2f}"])
         for text in topic.examples[:examples]:
             rows.append(["", "", "", "", f"· {safe(text, 100)}", ""])
+    if without_words:
+        rows.append(["", without_words, f"{without_words / n_texts:.1%}", "", "(no known word)", ""])
     if not any(row[3] for row in rows):  # nothing has a name of its own: the terms say it all
         headings, rows = headings[:3] + headings[4:], [row[:3] + row[4:] for row in rows]
     many = f"{len(topics)} topics" if len(topics) != 1 else "1 topic"
-    return table(headings, rows, title=many, right=["share", "coherence"])
+    return table(headings, rows, title=title or many, right=["share", "coherence"])
 
 
 def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> pl.DataFrame:
@@ -123,27 +141,41 @@ def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> pl.
 
 
 def _grouped_table(frame: pl.DataFrame) -> Table:
+    """Topics × groups where that is narrow enough, else a row for each."""
     group = frame.columns[2]
+    groups = frame[group].unique(maintain_order=True).to_list()
+    if len(groups) <= _MOST_COLUMNS:
+        counts = {(row["topic"], row[group]): row["texts"] for row in frame.iter_rows(named=True)}
+        topics = frame.select("topic", "label").unique(maintain_order=True)
+        wide = [[topic, label, *(counts[topic, g] for g in groups)] for topic, label in topics.iter_rows()]
+        title = f"texts by {group}; --json and --out also have shares and terms of their own"
+        return table(["topic", "label", *(_short(g, groups) for g in groups)], wide, title=title, most=40)
     rows = [
-        [
-            row["topic"],
-            row["label"],
-            str(row[group]),
-            row["texts"],
-            f"{row['share']:.1%}",
-            ", ".join(row["terms"]),
-        ]
-        for row in frame.iter_rows(named=True)
-        if row["texts"]
+        [topic, label, str(value), texts, f"{share:.1%}", ", ".join(terms)]
+        for topic, label, value, texts, share, terms in frame.iter_rows()
+        if texts
     ]
-    return table(["topic", "label", group, "texts", "share", "its own terms"], rows, right=["share"], most=60)
+    headings = ["topic", "label", group, "texts", f"of the {group}", "its own terms"]
+    return table(headings, rows, right=[f"of the {group}"], most=60)
+
+
+def _short(group: Any, groups: list[Any]) -> str:
+    """A group as a heading: of dates that are first days of months or years no more than that."""
+    if not hasattr(group, "isoformat"):
+        return str(group)
+    if all(day.day == 1 for day in groups):
+        return f"{group:%Y}" if all(day.month == 1 for day in groups) else f"{group:%Y-%m}"
+    return str(group)
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
+    from polars import List, String
+    from polars import selectors as columns
+
     from coterie.storage.tables import CsvWriter
 
     with whole_file(out) as target, CsvWriter(target) as sheet:
-        sheet.write(frame)
+        sheet.write(frame.with_columns(columns.by_dtype(List(String)).list.join(", ")))
 
 
 def _safe_lines(text: str) -> str:

@@ -42,10 +42,11 @@ def unknown(n_known: int, n_texts: int) -> dict[str, Any]:
     lost = n_texts - n_known
     if not lost:
         return check(False, "Every text holds a known word.")
-    hold = "holds no known word. It is" if lost == 1 else "hold no known word. They are"
+    hold = "holds no known word and is" if lost == 1 else "hold no known word and are"
     return check(
         lost >= _UNKNOWN * n_texts,
-        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold} counted with the largest topic, with confidence 0.",
+        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold} counted in no topic. In the table of "
+        "assignments, such texts have the largest topic and confidence 0.",
     )
 
 
@@ -54,10 +55,11 @@ def copies(n_distinct: int, n_texts: int, most: int, text: str) -> dict[str, Any
     extra = n_texts - n_distinct
     if not extra:
         return check(False, "No text is a copy of another.")
-    said = f"{many(extra, 'text')} ({share(extra, n_texts)}) {'repeats another' if extra == 1 else 'repeat others'}. "
+    repeat = "repeats another" if extra == 1 else "repeat others"
     return check(
         extra >= _COPIES * n_texts,
-        said + f"The most frequent one occurs {many(most, 'time')}:",
+        f"{many(extra, 'text')} ({share(extra, n_texts)}) {repeat}. The most frequent one occurs "
+        f"{many(most, 'time')}:",
         quote=shortened(text, 140) or "(empty)",
     )
 
@@ -92,8 +94,8 @@ def unsure(confidence: Array) -> dict[str, Any]:
     n_texts, doubtful = len(confidence), int((confidence < UNSURE).sum())
     if not doubtful:
         return check(False, "No text has a confidence below 0.5.")
+    have = "has a confidence below 0.5: it" if doubtful == 1 else "have a confidence below 0.5: they"
     return check(
         doubtful >= _UNSURE * n_texts,
-        f"{many(doubtful, 'text')} ({share(doubtful, n_texts)}) {'has' if doubtful == 1 else 'have'} a confidence "
-        "below 0.5: as likely as not of another topic.",
+        f"{many(doubtful, 'text')} ({share(doubtful, n_texts)}) {have} may well belong elsewhere.",
     )

@@ -39,7 +39,10 @@ class Columns:
 
 
 def over_time(columns: Columns, places: Ints, n_topics: int) -> dict[str, Any] | None:
-    """Texts of each topic in each period, periods without a text included; None without dates."""
+    """Texts of each topic in each period, periods without a text included; None without dates.
+
+    `places` are those of topics, negative for texts that do not count.
+    """
     if columns.dates is None:
         return None
     name = shortened(columns.date_name, 60)
@@ -90,8 +93,12 @@ def _spelled(begin: Any, unit: str) -> str:
     return str(begin.year) if "year" in unit else begin.isoformat()
 
 
-def by_class(columns: Columns, places: Ints, n_topics: int) -> dict[str, Any] | None:
-    """Texts of each topic in each class and how far topics are classes; None without classes."""
+def by_class(columns: Columns, places: Ints, n_topics: int, given: Ints) -> dict[str, Any] | None:
+    """Texts of each topic in each class, and how far topics are classes; None without classes.
+
+    A text without a known word, of a negative place, is in no cell; the scores are those of the topics that
+    all texts are `given`.
+    """
     if columns.classes is None:
         return None
     name = shortened(columns.class_name, 60)
@@ -109,7 +116,7 @@ def by_class(columns: Columns, places: Ints, n_topics: int) -> dict[str, Any] | 
         known, np.arange(len(known)), return_dtype=pl.Int64
     ).to_numpy()  # fmt: skip
     counts = _table(places[classed], number, n_topics, len(known))
-    scores = clustering_scores(number, places[classed])
+    scores = clustering_scores(number, given[classed])
     # a class stands where the topic does that holds most of it: agreement shows as a diagonal
     order = np.lexsort((-counts.sum(axis=0), counts.argmax(axis=0)))
     return {
@@ -132,5 +139,6 @@ def _one_each(values: pl.Series, n_texts: int) -> pl.Series:
 
 
 def _table(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Ints:
-    cells = rows.astype(np.int64) * n_columns + columns
+    there = rows >= 0
+    cells = rows[there] * n_columns + columns[there]
     return np.bincount(cells, minlength=n_rows * n_columns).reshape(n_rows, n_columns)

@@ -43,7 +43,7 @@ def page(content: Mapping[str, Any]) -> str:
     return "".join(filled)
 
 
-def embedded(content: Mapping[str, Any]) -> str:
+def embedded(content: Any) -> str:
     """JSON for a script element.
 
     >>> embedded({"a": "</script>"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Protocol, runtime_checkable
 
@@ -102,10 +103,16 @@ def choose_column(names: Sequence[str], column: str | None, place: str = "the ta
     if not names:
         raise InputError(f"{place} has no columns")
     if column is None and len(names) > 1:
-        raise InputError(f"{place} has several columns; say which one holds the texts: {_listed(names)}")
+        raise InputError(
+            f"{place} has several columns; say which one holds the texts (--text NAME, or column=…): "
+            f"{_listed(names)}"
+        )
     chosen = names[0] if column is None else column
     if chosen not in names:
-        raise InputError(f"{place} has no column {chosen!r}; it has {_listed(names)}")
+        near = get_close_matches(chosen.casefold(), [name.casefold() for name in names], n=1)
+        meant = next((name for name in names if near and name.casefold() == near[0]), None)
+        hint = f"; did you mean {meant!r}?" if meant is not None else ""
+        raise InputError(f"{place} has no column {chosen!r}; it has {_listed(names)}{hint}")
     if names.count(chosen) > 1:
         raise InputError(f"{place} has {names.count(chosen)} columns called {chosen!r}; rename all but one")
     return chosen

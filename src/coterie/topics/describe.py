@@ -25,15 +25,17 @@ EXAMPLES, _CANDIDATES = 5, 40
 _ALIKE = 0.6
 #: Terms whose company and distinctiveness are measured.
 _TOP = 10
+#: The place of a text that has known words, none of which speaks for a topic.
+_UNDECIDED = -2
 
 
 @dataclass(frozen=True)
 class Description:
     """Topics in numbers; everything is in the order of `Placing.ids`.
 
-    `places` holds the column of the topic of each distinct text; texts of which nothing is known have that
-    of the largest topic, `fallback`. `terms` are columns, the most telling first; `counts` topics × terms;
-    `examples` distinct rows; `lost` the number of texts of which nothing is known.
+    `places` holds the column of the topic of each distinct text, `NOWHERE` for one without a known word;
+    texts whose words speak for no topic are in the largest, `fallback`. `lost` is the number of texts without
+    a known word. `terms` are columns, the most telling first; `counts` topics × terms; `examples` rows.
     """
 
     places: npt.NDArray[np.int32]
@@ -47,6 +49,10 @@ class Description:
     distinctiveness: Array
     examples: tuple[Ints, ...]
     confidence: Confidence
+
+    def answered(self) -> npt.NDArray[np.int32]:
+        """The column of the topic that each distinct text is given: the largest without a known word."""
+        return np.where(self.places == NOWHERE, np.int32(self.fallback), self.places)
 
 
 def describe(
@@ -75,7 +81,7 @@ def describe(
         sample.append((chosen + block.start, block.weights[chosen], seen.rows(chosen)))
     places = np.concatenate(total.places)
     fallback = int(np.argmax(total.sizes))
-    sizes = total.sizes + np.where(np.arange(n_topics) == fallback, total.nowhere, 0.0)
+    sizes = total.sizes + np.where(np.arange(n_topics) == fallback, total.undecided, 0.0)
     centers = np.asarray(unit_dense(total.directions), dtype=np.float64)
     counts = total.terms if total.terms is not None else np.zeros((n_topics, documents.n_terms))
     terms = _terms(documents, placing, counts)
@@ -84,7 +90,7 @@ def describe(
     seen = Seen.joined([part[2] for part in sample])
     sure = learn_confidence(seen.memberships, seen.directions, seen.n_words, weights)
     return Description(
-        np.where(places == NOWHERE, fallback, places).astype(np.int32),
+        np.where(places == _UNDECIDED, fallback, places).astype(np.int32),
         fallback,
         total.lost,
         sizes,
@@ -103,7 +109,7 @@ class _Totals:
 
     def __init__(self, n_topics: int):
         self.sizes = np.zeros(n_topics)
-        self.nowhere = self.lost = 0.0
+        self.undecided = self.lost = 0.0
         self.terms: Array | None = None
         self.directions: Array = np.zeros((n_topics, 0))
         self.places: list[Ints] = []
@@ -113,15 +119,16 @@ class _Totals:
         n_topics = len(self.sizes)
         there = places != NOWHERE
         self.sizes += np.bincount(places[there], block.weights[there], n_topics)
-        self.nowhere += float(block.weights[~there].sum())
-        self.lost += float(block.weights[~there & (seen.n_words == 0)].sum())
+        without = ~there & (seen.n_words == 0)
+        self.lost += float(block.weights[without].sum())
+        self.undecided += float(block.weights[~there & ~without].sum())
         counted = term_counts(Block(seen.X, block.weights), places, n_topics)
         self.terms = counted if self.terms is None else self.terms + counted
         member = np.zeros((n_topics, len(places)))
         member[places[there], np.flatnonzero(there)] = block.weights[there]
         summed = member @ seen.directions
         self.directions = summed if not self.directions.size else self.directions + summed
-        self.places.append(places)
+        self.places.append(np.where(~there & ~without, _UNDECIDED, places))
         found, row = np.unique(places[there], return_index=True)
         new = self.first[found] == NOWHERE
         self.first[found[new]] = block.start + np.flatnonzero(there)[row[new]]

@@ -32,6 +32,8 @@ class Editable:
     """The edits of a `TopicModel`, which says what topics there are and how they are described anew."""
 
     edits: tuple[Edit, ...]
+    #: How many of them found no topic in the last fit.
+    left_out_: int = 0
     vectorizer_: Vectorizer
     _fitted: Made
     _made: Made
@@ -92,11 +94,13 @@ class Editable:
         return self
 
     def _replay(self, edits: Iterable[Edit]) -> None:
+        self.left_out_ = 0
         for edit in edits:
             try:
                 self.edit(edit)
             except InputError as error:
                 self.edits = (*self.edits, edit)  # it may mean something again in the next fit
+                self.left_out_ += 1
                 warnings.warn(f"an edit was left out: {error}", stacklevel=4)
 
     def _references(self, *topics: int | str) -> tuple[Reference, ...]:

@@ -238,7 +238,7 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         best = np.argsort(-near, kind="stable")[:top]
         best = best[near[best] > 0]
         texts = counted.texts.at(counted.first[rows[best]])
-        ids = self._ids()[self._description.places[rows[best]]]
+        ids = self._ids()[self._description.answered()[rows[best]]]
         numbers = counted.first[rows[best]].tolist()
         return [
             Similar(number, texts[number], int(topic), float(cosine))
@@ -313,7 +313,7 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         texts = counted.texts.at(wanted)
         examples = [tuple(texts[int(n)] for n in counted.first[rows]) for rows in found.examples]
         self._set(found, examples)
-        self.labels_ = self._ids()[found.places[counted.corpus.rows]]
+        self.labels_ = self._ids()[found.answered()[counted.corpus.rows]]
         self.n_texts_ = counted.corpus.n_texts
         self.n_known_ = self.n_texts_ - round(found.lost)
 
@@ -324,7 +324,7 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         #: logarithm of how likely a word of a topic is each term, a little for those it never used
         self._log_shares = np.log(shares + 1e-6)
         names = self.vectorizer_.vocabulary_.display
-        total = max(float(found.sizes.sum()), 1e-300)
+        total = max(float(found.sizes.sum()) + found.lost, 1e-300)
         self._topics = tuple(
             Topic(
                 id=topic,
@@ -409,7 +409,7 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         self._check_fitted()
         if "_counted" not in self.__dict__:
             raise InputError(
-                f"{why}, and a model that was loaded has none: open its run with coterie.open_run(folder)"
+                f"{why}, and a loaded model has none: coterie.open_run(folder).with_texts() is one that has"
             )
         return self._counted
 

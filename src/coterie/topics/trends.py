@@ -108,16 +108,17 @@ def by_group(
 ) -> pl.DataFrame:
     """Texts of each topic in each group (period or class): counts, share of the group, and its own words.
 
-    `rows` and `places` are the distinct row of each text and the column of each distinct row's topic. The
-    words are those that the topic uses more in this group than otherwise.
+    `rows` and `places` are the distinct row of each text and the column of each distinct row's topic, −1 for
+    texts that do not count. The words are those that the topic uses more in this group than otherwise.
     """
     if len(groups) != len(rows):
         raise InputError(f"there must be one value for each of {len(rows):,} texts, got {len(groups):,}")
     known = groups.drop_nulls().unique().sort()
     number = groups.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
-    there = number.is_not_null().to_numpy()
-    group = number.filter(number.is_not_null()).to_numpy()
-    row = np.asarray(rows)[there]
+    rows = np.asarray(rows)
+    there = number.is_not_null().to_numpy() & (places[rows] >= 0)
+    group = number.to_numpy()[there].astype(np.int64)
+    row = rows[there]
     cell = places[row].astype(np.int64) * max(len(known), 1) + group
     n_cells = len(ids) * len(known)
     member = csr_matrix((np.ones(len(row)), (cell, row)), shape=(n_cells, documents.n_rows))

@@ -1,4 +1,6 @@
 // Drawings as SVG: each function takes numbers and gives an element.
+const NARROW = window.innerWidth < 640;
+
 function picture(width, height, label, children, fixed) {
   const size = fixed ? { width, height } : { width: "100%" };
   return s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, ...size }, children);
@@ -34,7 +36,7 @@ function timeline(values, periods, most, shade, said) {
 }
 
 function heatMap(likeness, tell) {
-  const ids = likeness.topics, n = ids.length, cell = Math.max(Math.min(Math.floor(420 / n), 24), 9), left = 190, top = 22;
+  const ids = likeness.topics, n = ids.length, cell = Math.max(Math.min(Math.floor(420 / n), 24), 9), left = NARROW ? 120 : 190, top = 22;
   const size = n * cell, text = cell < 11 ? "9px" : "11px";
   const apart = likeness.percent.flatMap((row, y) => row.filter((_, x) => x !== y));
   const least = apart.reduce((a, b) => Math.min(a, b), 100), range = Math.max(apart.reduce((a, b) => Math.max(a, b), 0) - least, 1);
@@ -44,7 +46,7 @@ function heatMap(likeness, tell) {
       fill: "var(--accent)", "fill-opacity": (0.05 + 0.9 * ((value - least) / range) ** 1.5).toFixed(2) }));
   }));
   const names = ids.map((id, y) => s("text", { x: left - 6, y: top + (y + 0.5) * cell + 4, "text-anchor": "end",
-    "font-size": text, class: "strong", direction: "ltr" }, `${cut(topicOf.get(id).label, 25)}  ${id}`));
+    "font-size": text, class: "strong", direction: "ltr" }, `${cut(topicOf.get(id).label, NARROW ? 13 : 25)}  ${id}`));
   const numbers = ids.map((id, x) => s("text", { x: left + (x + 0.5) * cell, y: top - 6, "text-anchor": "middle",
     "font-size": cell < 14 ? "8px" : "10px" }, id));
   const drawn = picture(left + size + 4, top + size + 4, "How much alike topics are, two by two",
@@ -60,7 +62,7 @@ function heatMap(likeness, tell) {
 
 function treePicture(rows) {
   // rows: height, number of the whole, topic id or name; a part comes after its whole
-  const parts = rows.map(() => []), leaves = [], y = [], line = 20, width = 520, room = 250;
+  const parts = rows.map(() => []), leaves = [], y = [], line = 20, width = NARROW ? 350 : 520, room = 250;
   rows.forEach(([, whole], at) => { if (whole >= 0) parts[whole].push(at); });
   rows.forEach((_, at) => { if (!parts[at].length) { y[at] = (leaves.length + 0.7) * line; leaves.push(at); } });
   for (let at = rows.length - 1; at >= 0; at--) if (parts[at].length) y[at] = (y[parts[at][0]] + y[parts[at].at(-1)]) / 2;

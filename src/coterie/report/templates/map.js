@@ -15,20 +15,27 @@ class TopicMap {
     return { left: low(xs), right: high(xs), top: low(ys), bottom: high(ys) };
   }
 
+  framed() {
+    const { left, right, top, bottom } = this.bounds;
+    return this.turned ? { left: top, right: bottom, top: left, bottom: right } : this.bounds;
+  }
+
   resize() {
     const box = this.canvas.getBoundingClientRect(), dense = Math.min(window.devicePixelRatio || 1, 2);
     if (!box.width) return;
     Object.assign(this, { width: box.width, height: box.height, dense });
     this.canvas.width = Math.round(box.width * dense);
     this.canvas.height = Math.round(box.height * dense);
-    const { left, right, top, bottom } = this.bounds;
+    this.turned = box.width < box.height; // the map is wider than high; a telephone is not
+    const { left, right, top, bottom } = this.framed();
     const wide = Math.max(this.width - 2 * Math.min(110, this.width * 0.09), 80);
     this.fit = Math.min(wide / Math.max(right - left, 1), (this.height - 70) / Math.max(bottom - top, 1));
     this.draw();
   }
 
   screen(x, y) {
-    const { left, right, top, bottom } = this.bounds, scale = this.fit * this.view.zoom;
+    const { left, right, top, bottom } = this.framed(), scale = this.fit * this.view.zoom;
+    if (this.turned) [x, y] = [y, x];
     return [this.width / 2 + (x - (left + right) / 2 - this.view.x) * scale,
       this.height / 2 + (y - (top + bottom) / 2 - this.view.y) * scale];
   }
@@ -44,10 +51,11 @@ class TopicMap {
   }
 
   drawPoints(brush, tint) {
-    const { x, y, topic } = this.points, size = Math.min(1.7 * Math.sqrt(this.view.zoom) + (x.length < 800 ? 0.9 : 0), 5);
+    const { x, y, topic } = this.points, many = x.length, dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const size = Math.min(1.7 * Math.sqrt(this.view.zoom) + (many < 60 ? 2.5 : many < 800 ? 0.9 : 0), 6);
     for (let place = 0; place < topics.length; place++) {
       brush.fillStyle = topics[place].colour;
-      brush.globalAlpha = this.chosen < 0 ? 0.6 : this.chosen === place ? 0.85 : 0.1;
+      brush.globalAlpha = this.chosen < 0 ? (dark ? 0.8 : 0.6) : this.chosen === place ? 0.85 : 0.1;
       for (const at of this.members(place)) {
         const [left, top] = this.screen(x[at], y[at]);
         if (left < -9 || top < -9 || left > this.width + 9 || top > this.height + 9) continue;
@@ -78,18 +86,19 @@ class TopicMap {
 
   drawNames(brush, tint) {
     // the largest topics first; a name that finds no free place is left out until there is room
-    const taken = [], short = this.width < 600 ? 16 : 30;
+    const taken = [], narrow = this.width < 600, few = this.points.x.length < 200;
     brush.textAlign = "center";
     brush.textBaseline = "middle";
     brush.lineJoin = "round";
     const order = this.chosen < 0 ? topics.keys() : [this.chosen, ...[...topics.keys()].filter((t) => t !== this.chosen)];
     for (const place of order) {
       const topic = topics[place], [x, y] = this.screen(...topic.at), reach = topic.radius * this.fit * this.view.zoom;
-      brush.font = `${place === this.chosen ? 700 : 600} 12px system-ui, sans-serif`;
-      for (const text of [`${topic.id} ${cut(topic.label, short)}`, String(topic.id)]) {
+      brush.font = `${place === this.chosen ? 700 : 600} ${narrow ? 11 : 12}px system-ui, sans-serif`;
+      for (const text of [`${topic.id} ${cut(topic.label, narrow ? 17 : 30)}`, String(topic.id)]) {
         const half = brush.measureText(text).width / 2 + 4;
         const inside = Math.min(Math.max(x, half + 2), this.width - half - 2);
-        const spot = [[inside, y], [inside, y - reach - 8], [inside, y + reach + 8], [inside, y - 15], [inside, y + 15]].find(([left, top]) =>
+        const around = [y - reach - 8, y + reach + 8, y - 15, y + 15];
+        const spot = (few ? [...around, y] : [y, ...around]).map((top) => [inside, top]).find(([left, top]) =>
           top > 8 && top < this.height - 8 && !taken.some((box) => Math.abs(box.x - left) < box.half + half && Math.abs(box.y - top) < 17));
         if (!spot || Math.abs(x - inside) > half + reach) continue;
         taken.push({ x: spot[0], y: spot[1], half });
@@ -117,12 +126,13 @@ class TopicMap {
   show(at) {
     if (at === this.at) return;
     this.at = at;
-    this.tell(at);
+    this.tell(at, this.chosen);
     this.draw();
   }
 
   choose(place) {
     this.chosen = place;
+    this.tell(this.at, place);
     this.canvas.dispatchEvent(new CustomEvent("chosen", { detail: place }));
     this.draw();
   }
@@ -133,11 +143,13 @@ class TopicMap {
     const after = this.fit * this.view.zoom;
     this.view.x += (left - this.width / 2) * (1 / before - 1 / after);
     this.view.y += (top - this.height / 2) * (1 / before - 1 / after);
+    this.canvas.style.touchAction = this.view.zoom > 1.05 ? "none" : ""; // a finger scrolls the page until there is more to see
     this.draw();
   }
 
   reset() {
     this.view = { x: 0, y: 0, zoom: 1 };
+    this.canvas.style.touchAction = "";
     this.choose(-1);
   }
 
@@ -148,13 +160,14 @@ class TopicMap {
       held = { x: event.clientX, y: event.clientY, moved: false };
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (held && event.pointerType === "mouse" && event.buttons) this.drag(held, event);
-      else if (event.pointerType === "mouse") this.show(this.nearest(event.offsetX, event.offsetY, 14));
+      if (held && (event.buttons || event.pointerType === "touch")) this.drag(held, event);
+      else if (event.pointerType !== "touch") this.show(this.nearest(event.offsetX, event.offsetY, 14));
     });
     canvas.addEventListener("pointerup", (event) => {
       if (held && !held.moved) this.click(event.offsetX, event.offsetY);
       held = null;
     });
+    canvas.addEventListener("pointercancel", () => { held = null; });
     canvas.addEventListener("wheel", (event) => {
       if (document.activeElement !== canvas && !event.ctrlKey) return; // the page scrolls until the map is clicked
       event.preventDefault();
@@ -171,11 +184,12 @@ class TopicMap {
   }
 
   drag(held, event) {
-    const scale = this.fit * this.view.zoom;
-    held.moved ||= Math.abs(event.clientX - held.x) + Math.abs(event.clientY - held.y) > 4;
-    if (!held.moved) return;
-    this.view.x -= event.movementX / scale;
-    this.view.y -= event.movementY / scale;
+    const scale = this.fit * this.view.zoom, right = event.clientX - held.x, down = event.clientY - held.y;
+    if (!held.moved && Math.abs(right) + Math.abs(down) < 5) return;
+    if (!held.moved) this.canvas.setPointerCapture(event.pointerId);
+    this.view.x -= right / scale;
+    this.view.y -= down / scale;
+    Object.assign(held, { x: event.clientX, y: event.clientY, moved: true });
     this.draw();
   }
 

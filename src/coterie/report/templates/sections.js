@@ -5,7 +5,7 @@ function head() {
   const skipped = facts.skipped ? ` ${many(facts.skipped, "row")} could not be read and ${facts.skipped === 1 ? "was" : "were"} skipped.` : "";
   return [
     h("h1", {}, "Topics of ", bdi(content.title || "texts")),
-    h("dl", { class: "facts" }, fact("texts", count(facts.texts)), fact("topics", count(facts.topics)),
+    h("dl", { class: "facts" }, fact("texts", count(facts.texts)), fact(facts.topics === 1 ? "topic" : "topics", count(facts.topics)),
       fact("different texts", count(facts.distinct)), facts.made ? fact("made", day(facts.made)) : null),
     h("p", { class: "quiet" }, facts.asked.join(" "),
       facts.column ? [" The texts are in the column ", bdi(facts.column), "."] : "", skipped),
@@ -40,12 +40,12 @@ function mapPart() {
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-describedby": "map-help",
     "aria-label": `Map of ${many(topics.length, "topic")} and ${many(shown, "text")}` });
   const readout = h("div", { class: "readout no-print", role: "status", "aria-live": "polite" });
-  const empty = () => readout.replaceChildren(h("p", { class: "quiet" }, "Point at a text to read it; click it to see its topic alone."));
-  const tell = (at) => {
-    if (at < 0) return empty();
-    readout.replaceChildren(h("p", {}, bdi(points.texts[at])),
-      h("p", { class: "small" }, topicLink(topics[points.topic[at]].id), h("span", { class: "quiet" }, ` · confidence ${decimal(points.confidence[at] / 100)}`)));
-  };
+  const about = ({ id, size, share, terms }) => [h("p", {}, topicLink(id)), h("p", { class: "quiet small" }, `${many(size, "text")} · ${percent(share)}`),
+    h("p", { class: "quiet small" }, bdi(terms.map(([term]) => term).join(", ")))];
+  const hint = () => h("p", { class: "quiet" }, "Point at a text to read it; click it to see its topic alone.");
+  const text = (at, chosen) => [h("p", {}, bdi(points.texts[at])), h("p", { class: "small" }, points.topic[at] === chosen ? null : [topicLink(topics[points.topic[at]].id), " · "],
+    h("span", { class: "quiet" }, `confidence ${decimal(points.confidence[at] / 100)}`))];
+  const tell = (at, chosen) => readout.replaceChildren(...(chosen < 0 ? [] : about(topics[chosen])), ...(at >= 0 ? text(at, chosen) : chosen < 0 ? [hint()] : []));
   const choice = h("select", { id: "map-topic" }, h("option", { value: -1 }, "all topics"),
     topics.map((topic, place) => h("option", { value: place }, `${topic.id} ${cut(topic.label, 60)}`)));
   const button = (sign, name, action) => {
@@ -58,7 +58,7 @@ function mapPart() {
     button("+", "Zoom in", () => map.zoom(1.5)), button("−", "Zoom out", () => map.zoom(1 / 1.5)), button("⟲", "Show all", () => map.reset())));
   canvas.addEventListener("chosen", (event) => { choice.value = event.detail; });
   choice.addEventListener("change", () => map.choose(Number(choice.value)));
-  empty();
+  tell(-1, -1);
   const part = section("map", "Map",
     h("p", { class: "quiet" }, "Each point is a text, near topics lie near each other, and a disc is as large as its topic. ",
       shown < points.known ? `A sample of ${count(shown)} of ${count(points.known)} different texts is drawn.` : ""),
@@ -201,6 +201,7 @@ function numberPart() {
 function editsPart() {
   if (!content.edits.length) return null;
   return section("edits", "Changed by hand", h("ol", {}, content.edits.map((edit) => h("li", {}, bdi(edit)))),
+    content.leftOut ? h("p", { class: "quiet" }, `${count(content.leftOut)} of them found no such topic in these texts and had no effect.`) : null,
     content.moreEdits ? h("p", { class: "quiet" }, `And ${many(content.moreEdits, "more edit", "more edits")}; see edits.json.`) : null);
 }
 

@@ -151,7 +151,8 @@ def _not_unicode(lone: str, encoding: str | None) -> str:
     if encoding is None or not _is_byte(lone):
         return f"half a character (lone surrogate U+{code:04X})"
     name = encoding.removesuffix("-sig")
-    return f"byte 0x{code - 0xDC00:02x} is not {name}; is the file in another encoding, such as cp1252?"
+    advice = "name the encoding of the file, such as encoding='cp1252' (--encoding cp1252)"
+    return f"byte 0x{code - 0xDC00:02x} is not {name}; {advice}"
 
 
 def _is_byte(lone: str) -> bool:

@@ -130,9 +130,13 @@ class TextSource:
             batch = make_batch(rows.without({row.line for row in garbled}), table, chosen)
             bad = sorted([*bad, *garbled], key=attrgetter("line"))
         if bad and not self.skip_bad:
-            raise InputError(
-                f"{self.place}, {bad[0]}; mend the file, or skip such rows with skip_bad=True (--skip-bad)"
+            # rows of a file in another encoding are not bad, and would be lost
+            advice = (
+                ""
+                if "encoding" in bad[0].reason
+                else "; mend the file, or skip such rows with skip_bad=True (--skip-bad)"
             )
+            raise InputError(f"{self.place}, {bad[0]}{advice}")
         self.skipped += len(bad)
         self.bad_rows += bad[: KEPT_BAD_ROWS - len(self.bad_rows)]
         return batch

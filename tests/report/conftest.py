@@ -1,0 +1,112 @@
+"""Models whose report is looked at, and a real browser to look with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from report_models import HOSTILE, confidence_of, info_of
+
+from coterie import TopicModel, datasets
+from coterie.report import write_report
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+
+@pytest.fixture(scope="session")
+def sample():
+    """The built-in tickets with dates and categories: model, info and columns."""
+    tickets = datasets.load("sample")
+    model = TopicModel(n_topics=9).fit(tickets.texts)
+    columns = {
+        "dates": pl.Series("date", tickets.dates),
+        "date_name": "date",
+        "classes": pl.Series("category", tickets.labels),
+        "class_name": "category",
+    }
+    return model, info_of(model), {"confidence": confidence_of(model), **columns}
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    """Texts, names and classes that try to be markup."""
+    texts = HOSTILE * 2 + ["late parcel depot", "card refund payment"] * 6
+    model = TopicModel(n_topics=2).fit(texts)
+    model.rename(0, "</script><script>window.hacked=6</script>")
+    classes = pl.Series(
+        (["<u>a</u>", "</script><img src=x onerror='window.hacked=7'>"] * len(texts))[: len(texts)]
+    )
+    columns = {
+        "dates": pl.Series(["2024-01-01"] * len(texts)),
+        "date_name": "<i onclick='window.hacked=8'>",
+        "classes": classes,
+        "class_name": "<s>",
+    }
+    info = info_of(
+        model, "<script>window.hacked=5<script>.csv", "<b>", warnings=["<script>window.hacked=9</script>"]
+    )
+    return model, info, {"confidence": confidence_of(model), **columns}
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """Three texts, one topic."""
+    model = TopicModel(n_topics=2).fit(["late parcel", "card refund", "parcel"])
+    return model, info_of(model), {"confidence": np.array([0.2, 0.0, 0.1])}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium without a network; skips where there is none, unless COTERIE_REQUIRE_BROWSER forbids that."""
+    try:
+        from playwright.sync_api import sync_playwright
+
+        if not CHROMIUM.exists():
+            raise ImportError(f"there is no {CHROMIUM}")
+    except ImportError as error:
+        if os.environ.get("COTERIE_REQUIRE_BROWSER"):
+            raise
+        pytest.skip(f"the report is looked at with playwright and {CHROMIUM}: {error}")
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=[*quiet, "--disable-component-update", "--disable-sync"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory, sample, hostile, tiny):
+    """The reports as files, by name."""
+    folder = tmp_path_factory.mktemp("report")
+    paths = {}
+    for name, (model, info, columns) in {"sample": sample, "hostile": hostile, "tiny": tiny}.items():
+        paths[name] = folder / f"{name}.html"
+        write_report(paths[name], model, info, **columns)
+    return paths
+
+
+@pytest.fixture
+def show(browser, written):
+    """`show(name, width=…, …)` opens a report; in the end nothing was asked for but the file, and no error said."""
+    contexts, requests, errors = [], [], []
+
+    def opened(name, width=1280, height=900, **options):
+        context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(written[name].as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert set(requests) <= {path.as_uri() for path in written.values()}
+    assert errors == []

@@ -1,0 +1,35 @@
+"""What a report is made of in tests: hostile texts, the record of a run, and confidences."""
+
+#: Texts that would do something if they were not only text. `hacked` tells whether one did.
+HOSTILE = [
+    "<script>window.hacked=1</script> parcel late",
+    "</script><script>window.hacked=2</script> parcel refund",
+    "<img src=x onerror='window.hacked=3'> refund card",
+    "[x](javascript:window.hacked=4) javascript:alert(1) card refund",
+    "\u202eparcel\u202c refund late",
+    "parcel\x00refund",
+    "W" * 100_000 + " parcel late",
+    "🧙‍♀️ 👍 parcel 🎉 late",
+    "\u2028\u2029 card parcel &amp; &lt;b&gt;",
+    "<!-- card --> refund ]]> {{content}} {{script}}",
+    "مرحبا parcel شكرا late",
+    "",
+    "the and of",
+]
+
+
+def info_of(model, source="tickets.csv", column="text", **more):
+    """What run.json would say."""
+    parameters = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
+    return {
+        "data": {"source": source, "column": column, "texts": model.n_texts_, "skipped": 0},
+        "parameters": parameters,
+        "seconds": {"fit": 1.25, "assign": 0.5},
+        "warnings": [],
+        "versions": {"coterie": "0", "numpy": "2"},
+        "made": "2026-11-15T16:40:00+00:00",
+    } | more
+
+
+def confidence_of(model):
+    return model.assign(model._counted.texts.all()).confidence

@@ -1,0 +1,233 @@
+"""The numbers of the page against the same numbers counted by hand, and how large the page may become."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from report_models import confidence_of, info_of
+
+from coterie import TopicModel, metrics
+from coterie.report import checks, write_report
+from coterie.report.content import content, within
+from coterie.report.facts import LEARNED, MOST_POINTS, sampled
+from coterie.report.groups import MOST_CLASSES, Columns, by_class, over_time
+from coterie.report.page import embedded, page
+from coterie.report.wording import asked, shortened
+
+
+@pytest.fixture(scope="module")
+def shown(sample):
+    model, info, columns = sample
+    named = Columns(*(columns[name] for name in ("dates", "date_name", "classes", "class_name")))
+    return content(model, info, columns["confidence"], named)
+
+
+@pytest.fixture(scope="module")
+def known(sample):
+    """Whether each text holds a known word, asked of the model one by one."""
+    model = sample[0]
+    return model.transform(model._counted.texts.all()).any(axis=1)
+
+
+def test_topics_are_those_of_the_model_by_size(sample, shown):
+    topics = sorted(sample[0].topics, key=lambda topic: (-topic.size, topic.id))
+    assert [card["id"] for card in shown["topics"]] == [topic.id for topic in topics]
+    for card, topic in zip(shown["topics"], topics, strict=True):
+        assert (card["label"], card["size"]) == (topic.label, topic.size)
+        assert card["share"] == pytest.approx(topic.share, abs=1e-6)
+        assert [term for term, _ in card["terms"]] == list(topic.terms[:12])
+        assert len(card["examples"]) == len(topic.examples)
+
+
+def test_confidence_is_counted_in_tenths(sample, shown, known):
+    model, _, columns = sample
+    sure = columns["confidence"]
+    for card in shown["topics"]:
+        own = [c for c, topic, k in zip(sure, model.labels_, known, strict=True) if topic == card["id"] and k]
+        expected = [
+            sum(low / 10 <= c < low / 10 + 0.1 or (low == 9 and c == 1) for c in own) for low in range(10)
+        ]
+        assert sum(card["histogram"]) == card["size"] == len(own)
+        assert np.abs(np.array(card["histogram"]) - expected).max() <= 1  # at the edges of tenths
+        assert card["confidence"] == pytest.approx(np.mean(own), abs=1e-3)
+
+
+def test_borderline_texts_are_the_least_sure(sample, shown):
+    model, _, columns = sample
+    texts = model._counted.texts.all().to_list()
+    for card in shown["topics"]:
+        examples = set(next(topic.examples for topic in model.topics if topic.id == card["id"]))
+        own = {
+            text: c for text, topic, c in zip(texts, model.labels_, columns["confidence"], strict=True)
+            if topic == card["id"] and c > 0 and text not in examples
+        }  # fmt: skip
+        least = sorted(own.values())[:3]
+        assert [text["confidence"] for text in card["borderline"]] == pytest.approx(least, abs=0.006)
+        for text in card["borderline"]:
+            answer = model.assign([next(t for t in texts if shortened(t, 320) == text["text"])])[0]
+            assert (answer.topic, answer.second) == (card["id"], text["second"])
+
+
+def test_near_topics_and_likeness_are_cosines(sample, shown):
+    model = sample[0]
+    center = dict(zip([t.id for t in model.topics], model._description.centers, strict=True))
+    for card in shown["topics"]:
+        near = sorted(
+            ((center[card["id"]] @ v, -k) for k, v in center.items() if k != card["id"]), reverse=True
+        )
+        assert [(topic, value) for topic, value in card["near"]] == [(-k, round(c, 2)) for c, k in near[:3]]
+    leaves = shown["likeness"]["topics"]
+    assert sorted(leaves) == sorted(center)
+    for row, one in zip(shown["likeness"]["percent"], leaves, strict=True):
+        assert row == [round(100 * max(center[one] @ center[other], 0)) for other in leaves]
+    tree = [part for _, _, part in shown["tree"] if isinstance(part, int)]
+    assert tree == leaves  # both in the order of the tree
+
+
+def test_over_time_is_what_the_model_says(sample, shown):
+    model, _, columns = sample
+    said = model.over_time(columns["dates"])
+    counted = {(r["topic"], f"{r['period']:%Y-%m}"): r["texts"] for r in said.iter_rows(named=True)}
+    assert shown["time"]["unit"] == "month"
+    for card, row in zip(shown["topics"], shown["time"]["texts"], strict=True):
+        assert row == [counted[card["id"], period] for period in shown["time"]["periods"]]
+    assert shown["time"]["totals"] == np.sum(shown["time"]["texts"], axis=0).tolist()
+
+
+def test_by_class_is_what_the_model_says(sample, shown):
+    model, _, columns = sample
+    said = {
+        (r["topic"], r["class"]): r["texts"] for r in model.by_class(columns["classes"]).iter_rows(named=True)
+    }
+    for card, row in zip(shown["topics"], shown["classes"]["texts"], strict=True):
+        assert row == [said[card["id"], name] for name in shown["classes"]["classes"]]
+    scores = metrics.clustering_scores(columns["classes"].to_list(), model.labels_)
+    for name, value in shown["classes"]["scores"].items():
+        assert value == pytest.approx(getattr(scores, name), abs=1e-4)
+
+
+def test_checks_count_what_they_say(sample, shown):
+    model, _, columns = sample
+    said = " ".join(check["text"] for check in shown["checks"])
+    unsure = sum(c < 0.5 for c in columns["confidence"])
+    assert f"{unsure:,} texts" in said
+    assert f"{model.n_texts_ - model.n_known_} texts" in said
+    rows = Counter(model._counted.corpus.rows.tolist())
+    assert f"{sum(rows.values()) - len(rows)} texts" in said
+    assert f"occurs {max(rows.values())} times" in said
+    assert [check["look"] for check in shown["checks"]] == sorted(
+        (c["look"] for c in shown["checks"]), reverse=True
+    )
+
+
+def test_alike_and_tiny_topics_are_named(sample):
+    near = np.array([[1, 0.9, 0.1], [0.9, 1, 0.81], [0.1, 0.81, 1]])
+    found = checks.overlaps(near, [7, 8, 9])
+    assert found["look"]
+    assert found["pairs"] == [[7, 8, 0.9], [8, 9, 0.81]]
+    assert not checks.overlaps(np.eye(3), [7, 8, 9])["look"]
+    assert not checks.tiny(sample[0].topics)["look"]
+    assert checks.tiny(TopicModel(n_topics=2).fit(["late parcel", "card refund"] * 3).topics)["look"]
+
+
+def test_periods_without_a_text_are_there_and_centuries_are_few():
+    places = np.array([0, 1, 0])
+    found = over_time(Columns(dates=pl.Series(["2024-01-05", "2024-01-01", None])), places, 2)
+    assert found["periods"] == [f"2024-01-0{day}" for day in range(1, 6)]
+    assert found["texts"] == [[0, 0, 0, 0, 1], [1, 0, 0, 0, 0]]
+    assert found["undated"] == 1
+    found = over_time(Columns(dates=pl.Series(["0001-01-01", "2024-01-01", "9999-12-31"])), places, 2)
+    assert len(found["periods"]) <= 48
+    assert np.sum(found["texts"]) == 3
+
+
+def test_columns_that_cannot_be_used_say_why():
+    places = np.zeros(100, dtype=np.int64)
+    assert "tomorrow" in over_time(Columns(dates=pl.Series(["tomorrow"] * 100)), places, 1)["note"]
+    assert over_time(Columns(dates=pl.Series([None] * 100)), places, 1)["note"]
+    assert over_time(Columns(dates=pl.Series(["2024-01-01"])), places, 1)["note"]
+    many = pl.Series([f"c{i % (MOST_CLASSES + 1)}" for i in range(100)])
+    assert "61 classes" in by_class(Columns(classes=many), places, 1, places)["note"]
+    assert by_class(Columns(classes=pl.Series([None] * 100)), places, 1, places)["note"]
+    assert over_time(Columns(), places, 1) is by_class(Columns(), places, 1, places) is None
+
+
+def test_what_was_asked_for_in_words():
+    said = " ".join(
+        asked({"n_topics": 12, "language": ["en", "fr"], "seeds": {"billing": ["invoice", "VAT"]}}, 12)
+    )
+    assert "12 topics were asked for." in said
+    assert "en, fr" in said
+    assert "billing (invoice, VAT)" in said
+    assert "left to the texts" in asked({"n_topics": "auto"}, 3)[0]
+
+
+def test_edits_are_listed(hostile):
+    model, info, columns = hostile
+    found = content(model, info, columns["confidence"])
+    assert found["edits"] == [str(edit) for edit in model.edits]
+
+
+def test_the_same_bytes_every_time(tmp_path, sample):
+    model, info, columns = sample
+    again = TopicModel(n_topics=9).fit(model._counted.texts.all().to_list())
+    pages = []
+    for number, made in enumerate((model, model, again)):
+        write_report(tmp_path / f"{number}.html", made, info, **columns)
+        pages.append((tmp_path / f"{number}.html").read_bytes())
+    assert pages[0] == pages[1] == pages[2]
+
+
+def test_what_is_embedded_comes_back_and_ends_nothing():
+    hostile = {"a": "</script><!--&\u2028\u2029\x00 \u202e <script>", "b": [1, 0.5, None]}
+    text = embedded(hostile)
+    assert json.loads(text) == hostile
+    assert not set("<>&\u2028\u2029\x00") & set(text)
+    with pytest.raises(ValueError, match="JSON"):
+        embedded({"a": float("nan")})
+
+
+def test_long_texts_become_short_ones():
+    assert shortened("a" * 10**6, 10) == "a" * 9 + "…"
+    assert shortened(" " * 10**6 + "a", 10) == "…"
+    assert shortened("a\x00b\n\tc", 10) == "a\ufffdb c"
+    assert shortened("exactly 10", 10) == "exactly 10"
+
+
+@pytest.mark.parametrize("sign", ["a", "<", "语", "🎉", "\u2028"])
+def test_texts_of_points_fit_whatever_they_are_made_of(sign):
+    texts, kept = within([sign * 300] * MOST_POINTS, 450_000, 140)
+    assert len(texts) == kept
+    assert len(embedded(texts).encode()) < 450_000 + 2 * MOST_POINTS
+
+
+def test_twenty_thousand_texts_take_less_than_a_megabyte_and_a_million_hardly_more():
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{i}x" for i in range(600)])
+    topic = rng.integers(0, 12, 20_000)
+    drawn = words[(topic[:, None] * 50 + rng.integers(0, 50, (20_000, 14)))]
+    texts = [" ".join(row) for row in drawn]
+    model = TopicModel(n_topics=12, method="kmeans-idf").fit(texts)
+    found = content(model, info_of(model), rng.random(20_000))
+    assert len(page(found).encode()) < 1_000_000
+    # only samples depend on the number of texts, and they have a most
+    assert max(len(sampled(n, LEARNED)) for n in (LEARNED - 1, LEARNED, LEARNED + 1, 10**6, 10**7)) <= LEARNED
+    assert len(found["map"]["texts"]) <= MOST_POINTS
+    topics = found["topics"] * 20  # 240 topics, 48 periods and 60 classes
+    table = [[4_000] * 60] * len(topics)
+    large = found | {
+        "topics": topics,
+        "time": {"periods": ["2024-01-01"] * 48, "texts": table},
+        "classes": {"classes": ["a name of a class"] * 60, "texts": table},
+        "likeness": {"topics": [1] * 80, "percent": [[50] * 80] * 80},
+    }
+    assert len(page(large).encode()) < 3_000_000
+
+
+def test_another_method_and_tokens(tmp_path):
+    texts = [["late", "parcel"], ["parcel", "lost"], ["card", "refund"], ["refund", "money"]] * 5
+    model = TopicModel(n_topics=2, method="nmf-ncut").fit(texts)
+    write_report(tmp_path / "r.html", model, info_of(model), confidence=confidence_of(model))
+    assert "late parcel" in (tmp_path / "r.html").read_text(encoding="utf-8")
