@@ -12,7 +12,7 @@ from coterie.cli.progress import shown
 from coterie.cli.shared import console, table
 
 _TOPICS = 14
-_LANGUAGES = ["english", "french", "german", "chinese"]
+_LANGUAGES = ["en", "fr", "de", "zh"]
 _NEW = (
     "Where is my parcel?",
     "the app crashes on my phone",

@@ -164,19 +164,16 @@ def show_run(run: Run, place: str) -> None:
         edits = "1 edit was" if applied == 1 else f"{applied} edits were"
         out.print(Text(f"{edits} applied again (coterie edit log shows them, --fresh forgets them)"))
     out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
+    seconds = f" in {sum(run.info['seconds'].values()):.1f} s; the page to open is "
+    page = str(run.folder / "report.html")
+    out.print(Text.assemble("Written to ", (safe(str(run.folder)), "bold"), seconds, (safe(page), "bold")))
     folder = shlex.quote(str(run.folder))
-    out.print(
-        Text.assemble(
-            "Written to ", (safe(str(run.folder)), "bold"), f" in {sum(run.info['seconds'].values()):.1f} s"
-        )
-    )
-    out.print(
-        Text(f"  coterie topics {folder} --examples 3      typical texts of each topic"), soft_wrap=True
-    )
-    out.print(Text(f"  coterie assign {folder} new.csv           topics for other texts"), soft_wrap=True)
-    out.print(
-        Text(f"  coterie edit rename {folder} 0 'A name'   also merge, split, ban, pin, undo"), soft_wrap=True
-    )
+    for command, about in (
+        (f"coterie topics {folder} --examples 3", "typical texts of each topic"),
+        (f"coterie assign {folder} new.csv", "topics for other texts"),
+        (f"coterie edit rename {folder} 0 'A name'", "also merge, split, ban, pin, undo"),
+    ):
+        out.print(Text(f"  {safe(command):<{len(folder) + 30}}  {about}"), soft_wrap=True)
 
 
 def _how_many(found: NumberOfTopics) -> str:
