@@ -20,7 +20,15 @@ POOLS = [
     ["refund", "invoice", "card", "tax"],
     ["password", "captcha", "token", "cookie"],
 ]
-FILES = {"model", "topics.csv", "assignments.parquet", "assignments.csv", "edits.json", "run.json"}
+FILES = {
+    "model",
+    "topics.csv",
+    "assignments.parquet",
+    "assignments.csv",
+    "edits.json",
+    "run.json",
+    "report.html",
+}
 
 
 def subjects(n_texts=36, seed=0):

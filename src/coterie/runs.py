@@ -112,7 +112,7 @@ class Run:
 
     def save(self) -> Run:
         """Write the folder anew after edits: the model and all tables as they are now."""
-        frame, chosen = self.input(), self.info["data"]["column"]
+        frame, chosen, model = self.input(), self.info["data"]["column"], self.with_texts()
 
         def batches() -> Iterator[tuple[pl.Series, pl.DataFrame]]:
             for start in range(0, max(len(frame), 1), BATCH):
@@ -122,7 +122,7 @@ class Run:
         kept = {key: self.info[key] for key in ("command", "parameters", "data", "columns")}
         record = _Record(dict(self.info["seconds"]), list(self.info["warnings"]))
         with replaced(self.folder, marker=MARKER, ours=OURS) as staging:
-            _write(staging, self.model, batches, kept, record)
+            _write(staging, model, batches, kept, record)
         return open_run(self.folder)
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
-from topic_texts import TOPICS, corpora, planted_texts, words_of
+from topic_texts import TOPICS, corpora, counted, planted_texts, words_of
 
 from coterie import Coterie, TopicModel
 from coterie.errors import InputError
@@ -56,8 +56,11 @@ def assert_described(model, texts, only=None):
     """Sizes, weights, coherence, distinctiveness and examples of every topic by hand."""
     words = [[word for word in words_of(text) if only is None or word in only] for text in texts]
     everywhere = Counter(word for row in words for word in row)
+    counting = counted(model, texts)
+    assert model.n_texts_ == len(texts)
+    assert model.n_known_ == sum(topic.size for topic in model.topics) == len(counting)
     for topic in model.topics:
-        rows = [row for row, label in enumerate(model.labels_) if label == topic.id]
+        rows = [row for row in counting if model.labels_[row] == topic.id]
         own = Counter(word for row in rows for word in words[row])
         assert topic.size == len(rows)
         assert topic.share == pytest.approx(len(rows) / len(texts))
@@ -71,6 +74,7 @@ def assert_described(model, texts, only=None):
         assert len(set(topic.examples)) == len(topic.examples) <= 5
         for text in topic.examples:
             assert {int(model.labels_[row]) for row, t in enumerate(texts) if t == text} == {topic.id}
+            assert texts.index(text) in rows
         for one, other in combinations([set(words_of(text)) & set(own) for text in topic.examples], 2):
             assert len(one & other) < 0.6 * max(min(len(one), len(other)), 1)
 
@@ -128,7 +132,8 @@ def test_numbers_and_signs_do_not_name_a_topic():
 def test_topics_as_a_table(model):
     frame = model.topics_frame()
     assert frame["topic"].to_list() == [topic.id for topic in model.topics]
-    assert frame["size"].sum() == len(TEXTS)
+    assert frame["size"].sum() == len(TEXTS) - 2
+    assert frame["share"].sum() == pytest.approx((len(TEXTS) - 2) / len(TEXTS))
     assert frame["terms"].to_list() == [list(topic.terms) for topic in model.topics]
     assert frame["examples"].to_list() == [list(topic.examples) for topic in model.topics]
 
@@ -288,22 +293,26 @@ def test_nothing_is_similar_to_a_text_of_which_nothing_is_known(model):
 
 
 def literal_counts(model, groups):
+    assert len(groups) == len(TEXTS)
     return Counter(
-        (int(topic), group) for topic, group in zip(model.labels_, groups, strict=True) if group is not None
+        (int(model.labels_[row]), groups[row]) for row in counted(model, TEXTS) if groups[row] is not None
     )
 
 
 def assert_counted(frame, model, groups, name):
     expected = literal_counts(model, groups)
-    totals = Counter(group for group in groups if group is not None)
+    named = {group for group in groups if group is not None}
+    totals = Counter(groups[row] for row in counted(model, TEXTS) if groups[row] is not None)
     assert frame.columns == ["topic", "label", name, "texts", "share", "terms"]
-    assert len(frame) == len(model.topics) * len(totals)
+    assert len(frame) == len(model.topics) * len(named)
     labels = {topic.id: topic.label for topic in model.topics}
     for row in frame.iter_rows(named=True):
         assert row["texts"] == expected[row["topic"], row[name]]
-        assert row["share"] == pytest.approx(expected[row["topic"], row[name]] / totals[row[name]])
+        # a group of which no text counts is there all the same
+        part = expected[row["topic"], row[name]] / totals[row[name]] if totals[row[name]] else 0.0
+        assert row["share"] == pytest.approx(part)
         assert row["label"] == labels[row["topic"]]
-    assert frame[name].unique().sort().to_list() == sorted(totals)
+    assert frame[name].unique().sort().to_list() == sorted(named)
     assert frame["texts"].sum() == sum(totals.values())
 
 
@@ -426,7 +435,7 @@ def assert_a_tree(model):
     leaves = [branch for branch in walk(root) if not branch.parts]
     assert sorted(branch.topics[0] for branch in leaves) == sorted(topic.id for topic in model.topics)
     by_id = {topic.id: topic for topic in model.topics}
-    assert root.size == sum(topic.size for topic in model.topics)
+    assert root.size == sum(topic.size for topic in model.topics) == model.n_known_
     for branch in walk(root):
         assert branch.size == sum(by_id[topic].size for topic in branch.topics)
         if branch.parts:

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from topic_texts import TOPICS, answers, planted_texts, shown
+from topic_texts import TOPICS, answers, counted_sizes, planted_texts, shown
 
 from contract import same_topics
 from coterie import TopicModel
@@ -21,7 +21,7 @@ ALL = [*TEXTS, *MORE, "", "xyzzy"]
 @pytest.fixture(scope="module")
 def once():
     model = TopicModel(n_topics=4).fit(ALL)
-    assert model.topics[0].size == 26
+    assert model.topics[0].size == 24
     return model
 
 
@@ -42,9 +42,11 @@ def assert_sound(model):
     """Whatever was done: sizes, labels and answers are of one mind."""
     ids = [topic.id for topic in model.topics]
     assert len(set(ids)) == len(ids)
-    parts = partition(model)
-    assert {topic.id: topic.size for topic in model.topics} == {k: len(v) for k, v in parts.items()}
-    assert sum(topic.size for topic in model.topics) == len(ALL)
+    pinned = {edit.text for edit in model.edits if edit.kind == "pin"}
+    assert {topic.id: topic.size for topic in model.topics} == counted_sizes(model, ALL)
+    assert sum(topic.size for topic in model.topics) == len(ALL) - len({"", "xyzzy"} - pinned)
+    assert model.n_known_ == sum(topic.size for topic in model.topics)
+    assert [topic.share for topic in model.topics] == pytest.approx([t.size / len(ALL) for t in model.topics])
     found = model.assign(ALL)
     np.testing.assert_array_equal(found.topic, model.labels_)
     np.testing.assert_array_equal(model.predict(ALL), model.labels_)
@@ -123,7 +125,7 @@ def test_a_topic_falls_into_as_many_parts_as_asked_for(model):
     assert [topic.id for topic in model.topics] == [0]
     model.split(0, 4)
     assert [topic.id for topic in model.topics] == [0, 4, 5, 6]
-    assert sorted(topic.size for topic in model.topics) == [20, 20, 20, 26]
+    assert sorted(topic.size for topic in model.topics) == [20, 20, 20, 24]
     assert_sound(model)
 
 
@@ -161,6 +163,29 @@ def test_banned_terms_vanish_and_do_not_count(model):
     assert not any(word in words for words in trend["terms"].to_list())
 
 
+def test_a_text_of_banned_words_alone_counts_no_more():
+    texts = [*TEXTS, "kettle", "kettle kettle", "Kettles"]
+    model = TopicModel(n_topics=4).fit(texts)
+    classes = ["other"] * len(TEXTS) + ["kettle"] * 3
+    for change, counting in (
+        (lambda: None, 83),
+        (lambda: model.ban("kettle"), 80),
+        (lambda: model.pin("kettle kettle", 2), 81),
+        (model.undo, 80),
+        (model.undo, 83),
+    ):
+        change()
+        assert model.n_known_ == sum(topic.size for topic in model.topics) == counting
+        assert model.hierarchy().size == counting
+        assert sum(topic.share for topic in model.topics) == pytest.approx(counting / 83)
+        by_class = model.by_class(classes)
+        assert by_class["texts"].sum() == counting
+        assert by_class.filter(by_class["class"] == "kettle")["texts"].sum() == counting - 80
+        lost = [answer.reason.note == "no known word" for answer in model.assign(texts)]
+        assert sum(lost) == 83 - counting
+        np.testing.assert_array_equal(model.predict(texts), model.labels_)
+
+
 def test_a_banned_word_is_known_in_all_its_forms(model):
     model.ban("Kettles", "RECEIPTS")
     shown_terms = {term for topic in model.topics for term in topic.terms}
@@ -187,7 +212,13 @@ def test_a_pinned_text_is_where_it_was_put(model):
 
 
 def test_a_text_without_a_known_word_can_be_pinned_alone(model):
+    before = {topic.id: topic.size for topic in model.topics}
     model.pin("xyzzy", 3)
+    assert {topic.id: topic.size for topic in model.topics} == {**before, 3: before[3] + 1}
+    assert model.n_known_ == len(ALL) - 1
+    by_class = model.by_class([*["worded"] * (len(ALL) - 2), "empty", "pinned"])
+    found = {(row["topic"], row["class"]): row["texts"] for row in by_class.iter_rows(named=True)}
+    assert {key: n for key, n in found.items() if key[1] != "worded" and n} == {(3, "pinned"): 1}
     assert model.labels_[-1] == 3
     assert model.labels_[-2] == 0
     answer = model.assign(["xyzzy"])[0]

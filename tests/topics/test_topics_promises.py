@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from topic_texts import HOSTILE, TOPICS, answers, corpora, planted_texts, shown
+from topic_texts import HOSTILE, TOPICS, answers, corpora, counted_sizes, planted_texts, shown
 
 from contract import same_topics
 from coterie import TopicModel, Vectorizer
@@ -125,9 +125,12 @@ def test_everyone_is_answered(texts, n_topics):
     assert set(found.second.tolist()) <= ids | {-1}
     assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
     assert (found.second != found.topic).all()
-    sizes = Counter(model.labels_.tolist())
+    sizes = counted_sizes(model, texts)
     assert [topic.size for topic in model.topics] == [sizes[topic.id] for topic in model.topics]
-    assert sum(topic.share for topic in model.topics) == pytest.approx(1)
+    shares_of_all = [topic.share for topic in model.topics]
+    assert shares_of_all == pytest.approx([sizes[topic.id] / len(texts) for topic in model.topics])
+    assert model.n_texts_ == len(texts)
+    assert sum(shares_of_all) == pytest.approx(model.n_known_ / len(texts))
     shares = model.transform(asked)
     known = shares.any(axis=1)
     np.testing.assert_allclose(shares[known].sum(axis=1), 1)

@@ -1,5 +1,7 @@
 """Short texts whose topics are known because they were put there, and what a model says of them."""
 
+from collections import Counter
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -66,6 +68,18 @@ def answers(model, texts):
 def shown(model):
     """Everything a model shows of its topics, to compare."""
     return model.topics, str(model.hierarchy()), model.edits, model.n_texts_, model.n_known_
+
+
+def counted(model, texts):
+    """Rows of the fitted texts that count: those with a known word, and those that somebody pinned."""
+    worded = np.diff(model.vectorizer_.transform(texts).indptr) > 0
+    pinned = {edit.text for edit in model.edits if edit.kind == "pin"}
+    return [row for row, text in enumerate(texts) if worded[row] or text in pinned]
+
+
+def counted_sizes(model, texts):
+    """How many of the texts that count are labelled with each topic."""
+    return Counter(model.labels_[counted(model, texts)].tolist())
 
 
 def words_of(text):

@@ -35,7 +35,7 @@ _TEXT, _SHORTEST_TEXT, _TERM, _LABEL, _TERMS = 320, 100, 40, 90, 12
 #: Near topics of a card; bars of a histogram.
 _NEAR, _BINS = 3, 10
 #: Topics of the table of likenesses, and edits that are listed.
-_ALIKE, _EDITS = 80, 200
+_ALIKE, _EDITS = 60, 200
 #: A map is so many steps wide.
 _STEPS = 1_000
 

@@ -36,8 +36,8 @@ function timeline(values, periods, most, shade, said) {
 }
 
 function heatMap(likeness, tell) {
-  const ids = likeness.topics, n = ids.length, cell = Math.max(Math.min(Math.floor(420 / n), 24), 9), left = NARROW ? 120 : 190, top = 22;
-  const size = n * cell, text = cell < 11 ? "9px" : "11px";
+  const ids = likeness.topics, n = ids.length, cell = Math.max(Math.min(Math.floor(420 / n), 24), 12), left = NARROW ? 120 : 190, top = 22;
+  const size = n * cell;
   const apart = likeness.percent.flatMap((row, y) => row.filter((_, x) => x !== y));
   const least = apart.reduce((a, b) => Math.min(a, b), 100), range = Math.max(apart.reduce((a, b) => Math.max(a, b), 0) - least, 1);
   const squares = [];
@@ -46,9 +46,9 @@ function heatMap(likeness, tell) {
       fill: "var(--accent)", "fill-opacity": (0.05 + 0.9 * ((value - least) / range) ** 1.5).toFixed(2) }));
   }));
   const names = ids.map((id, y) => s("text", { x: left - 6, y: top + (y + 0.5) * cell + 4, "text-anchor": "end",
-    "font-size": text, class: "strong", direction: "ltr" }, `${cut(topicOf.get(id).label, NARROW ? 13 : 25)}  ${id}`));
+    class: "strong", direction: "ltr" }, `${cut(topicOf.get(id).label, NARROW ? 13 : 25)}  ${id}`));
   const numbers = ids.map((id, x) => s("text", { x: left + (x + 0.5) * cell, y: top - 6, "text-anchor": "middle",
-    "font-size": cell < 14 ? "8px" : "10px" }, id));
+    class: cell < 18 ? "fine" : null }, id));
   const drawn = picture(left + size + 4, top + size + 4, "How much alike topics are, two by two",
     [squares, names, numbers], true);
   drawn.addEventListener("pointermove", (event) => {

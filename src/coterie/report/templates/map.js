@@ -87,6 +87,7 @@ class TopicMap {
   drawNames(brush, tint) {
     // the largest topics first; a name that finds no free place is left out until there is room
     const taken = [], narrow = this.width < 600, few = this.points.x.length < 200;
+    const most = Math.max((this.width * this.height) / 14000, 12), crowded = topics.length > 60;
     brush.textAlign = "center";
     brush.textBaseline = "middle";
     brush.lineJoin = "round";
@@ -94,7 +95,11 @@ class TopicMap {
     for (const place of order) {
       const topic = topics[place], [x, y] = this.screen(...topic.at), reach = topic.radius * this.fit * this.view.zoom;
       brush.font = `${place === this.chosen ? 700 : 600} ${narrow ? 11 : 12}px system-ui, sans-serif`;
-      for (const text of [`${topic.id} ${cut(topic.label, narrow ? 17 : 30)}`, String(topic.id)]) {
+      const full = taken.length >= most;
+      if (full && crowded) break;
+      if (x < -reach || y < -reach || x > this.width + reach || y > this.height + reach) continue;
+      const name = `${topic.id} ${cut(topic.label, narrow ? 17 : 30)}`, id = String(topic.id);
+      for (const text of crowded ? [name] : full ? [id] : [name, id]) {
         const half = brush.measureText(text).width / 2 + 4;
         const inside = Math.min(Math.max(x, half + 2), this.width - half - 2);
         const around = [y - reach - 8, y + reach + 8, y - 15, y + 15];

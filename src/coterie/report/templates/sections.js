@@ -144,7 +144,7 @@ function relationsPart() {
   return section("relations", "How topics relate", h("div", { class: "pair" },
     h("div", {}, h("h3", {}, "Likeness"), h("div", { class: "scroll" }, heatMap(content.likeness, tell)), told,
       left ? h("p", { class: "quiet small" }, `${many(left, "smaller topic")} left out.`) : null),
-    h("div", {}, h("h3", {}, "Tree"), h("div", { class: "scroll" }, treePicture(content.tree)),
+    h("div", {}, h("h3", {}, "Tree"), h("div", { class: "scroll tall", tabindex: topics.length > 30 ? 0 : null }, treePicture(content.tree)),
       h("p", { class: "quiet small" }, "Topics that meet further right are nearer to each other."))));
 }
 
