@@ -26,9 +26,9 @@ class Topic:
 
     `terms` are words as people write them, the most telling first, and `weights` how likely a word of the
     topic is each of them. `size` is the number of texts, those without a known word left out, and `share`
-    their part of all. `coherence` is the
-    mean NPMI of its first terms in the texts, −1 … 1; `distinctiveness` the part of their uses that falls
-    into this topic, 0 … 1. `examples` are typical texts, no two of them alike.
+    their part of all texts. `coherence` is the mean NPMI of its first terms in the texts, −1 … 1;
+    `distinctiveness` the part of their uses that falls into this topic, 0 … 1. `examples` are typical texts,
+    no two of them alike.
     """
 
     id: int
