@@ -72,7 +72,7 @@ def report():
             "`coterie fit`, 20,000 rows, number of topics read from the texts": fit,
             "`coterie assign`, 20,000 rows": ["assign", "run", small, "--out", "assigned.csv"],
             "`coterie topics`": ["topics", "run"],
-            "`coterie edit merge`": ["edit", "merge", "run", "0", "1"],
+            "`coterie edit rename`": ["edit", "rename", "run", "0", "A name"],
             "`coterie --help`": ["--help"],
         }
         rows = _rows(cases, folder, 3)
