@@ -97,7 +97,7 @@ def test_a_source_reads_as_the_options_say(tmp_path):
 def test_several_columns_are_listed_where_none_was_chosen(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("id,subject\n1,a\n")
-    with pytest.raises(InputError, match="say which one holds the texts: 'id', 'subject'"):
+    with pytest.raises(InputError, match=r"say which one holds the texts .*: 'id', 'subject'"):
         list(open_source(file))
 
 
@@ -195,7 +195,7 @@ def test_a_file_appears_when_it_is_whole(tmp_path):
 @pytest.mark.parametrize("where", ["gone/x.csv", "file/x.csv"])
 def test_a_file_that_cannot_be_written_is_told_by_its_own_name(tmp_path, where):
     (tmp_path / "file").touch()
-    cannot = pytest.raises(InputError, match=r"x\.csv cannot be written: .*; name another")
+    cannot = pytest.raises(InputError, match=r"no folder .* to write x\.csv to; make it first")
     with cannot as error, whole_file(tmp_path / where) as path:
         path.write_text("a")
     assert ".part" not in str(error.value)

@@ -91,7 +91,7 @@ def test_hostile_terms_are_shown_as_text(tmp_path):
         (["--text", "subject", "--language", "klingon"], "klingon"),
         (
             ["--text", "subject", "--min-df", 1, "--out", "/nowhere/at/all.csv"],
-            "/nowhere/at/all.csv cannot be",
+            "no folder /nowhere/at to write all.csv to",
         ),
         (["--text", "subject", "--min-df", 0], "--min-df"),
     ],

@@ -80,9 +80,14 @@ def test_tables(kind):
     assert read(make({"id": list(range(5)), "text": TEXTS}), "text", rows=2) == TEXTS
     assert read(make({"text": TEXTS})) == TEXTS  # the only column need not be named
     assert read(make({"id": [1, 2], "text": ["a", None]}), "text") == ["a", ""]
-    with pytest.raises(InputError, match=r"^the table has no column 'Text'; it has 'id', 'text'$"):
+    with pytest.raises(
+        InputError, match=r"^the table has no column 'Text'; it has 'id', 'text'; did you mean 'text'\?$"
+    ):
         read(make({"id": [1], "text": ["a"]}), "Text")
-    with pytest.raises(InputError, match=r"several columns; say which one holds the texts: 'id', 'text'$"):
+    with pytest.raises(
+        InputError,
+        match=r"several columns; say which one holds the texts \(--text NAME, or column=…\): 'id', 'text'$",
+    ):
         read(make({"id": [1], "text": ["a"]}))
 
 
