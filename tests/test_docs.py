@@ -1,5 +1,7 @@
 """What the documentation says is typed here, block by block."""
 
+import os
+import random
 import re
 import shlex
 import subprocess
@@ -28,6 +30,41 @@ def test_python_runs_as_written(page, number, tmp_path):
     )
     assert out.returncode == 0, out.stderr
     assert out.stdout
+
+
+SUBJECTS = (
+    "parcel late courier driver tracking delivery missing street",
+    "refund money card charged invoice twice payment bank",
+    "password login account email reset locked code phone",
+    "kettle broken lid leaks kitchen warranty spare handle",
+)
+
+
+def tickets(n, seed):
+    draw = random.Random(seed)
+    rows = [f"{i},my {' '.join(draw.sample(SUBJECTS[i % 4].split(), 4))},team {i % 4}" for i in range(n)]
+    return "\n".join(["id,subject,team", *rows]) + "\n"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_run_as_written(page, tmp_path):
+    (tmp_path / "tickets.csv").write_text(tickets(200, 1))
+    (tmp_path / "tomorrow.csv").write_text(tickets(40, 2))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    lines = [
+        line for block in blocks(page, "sh") for line in block.splitlines() if line.startswith("coterie ")
+    ]
+    assert lines
+    for line in lines:
+        out = subprocess.run(
+            ["bash", "-c", line],
+            cwd=tmp_path,
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert out.returncode == 0, (line, out.stderr)
 
 
 def test_commands_exist():

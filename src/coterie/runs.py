@@ -159,7 +159,7 @@ def fit_run(
         texts = Texts(source)
         with record.timed("fit"):
             model.fit(texts, edits=replay)
-        _remark_on_texts(model)
+        _remark_on_texts(model, source.skipped)
         column = _column(texts, source)
         for name in (date, label):
             if name is not None and name not in texts.columns:
@@ -311,8 +311,14 @@ def _recorded() -> Iterator[_Record]:
         warnings.warn(remark, stacklevel=3)
 
 
-def _remark_on_texts(model: TopicModel) -> None:
-    """Warnings that matter: fewer topics than asked for, many texts without a known word."""
+def _remark_on_texts(model: TopicModel, skipped: int) -> None:
+    """Warnings that matter: many rows left out, fewer topics than asked for, many texts without a word."""
+    if skipped > 0.1 * (skipped + model.n_texts_):
+        warnings.warn(
+            f"{skipped:,} of {skipped + model.n_texts_:,} rows could not be read and are missing here; "
+            "are the encoding (--encoding) and the delimiter right?",
+            stacklevel=2,
+        )
     asked, found = model.n_topics, len(model._fitted.placing.order)
     if not isinstance(asked, str) and found < asked:
         warnings.warn(

@@ -298,3 +298,18 @@ def test_a_run_that_is_not_there_says_how_to_make_one(tmp_path):
             *command[:-1], *[tmp_path / command[-1]] if command[0] != "assign" else ["x.csv"], code=2
         )
         assert "coterie fit" in out.stderr or "x.csv" in out.stderr
+
+
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_many_rows_left_out_are_a_warning_of_the_run(tmp_path):
+    file = tmp_path / "umlauts.csv"
+    rows = ["Größe passt nicht", "Jacke zu gross", "Rückgabe der Jacke", "Jacke passt"] * 10
+    file.write_bytes(("text\n" + "\n".join(rows) + "\n").encode("cp1252"))
+    refused = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", code=2)
+    assert "--encoding cp1252" in refused.stderr
+    assert "--skip-bad" not in refused.stderr
+    out = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", "--skip-bad")
+    assert "20 of 40 rows could not be read and are missing here" in out.stderr
+    assert "20 of 40 rows" in json.loads((tmp_path / "run/run.json").read_text())["warnings"][0]
+    whole = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", "--encoding", "cp1252")
+    assert "40 texts" in whole.stdout
