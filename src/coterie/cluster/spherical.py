@@ -311,7 +311,9 @@ def _products(rows: Rows, columns: Array) -> Iterator[tuple[slice, Array]]:
         flat = flat.astype(np.float32)
     for some in _pieces(rows.shape[0], flat.shape[1]):
         here = rows_of(rows, some.start, some.stop) if issparse(rows) else rows[some]
-        yield some, (here @ flat).reshape(here.shape[0], *columns.shape[1:])
+        with np.errstate(invalid="ignore"):  # a BLAS may raise the flag for numbers that lie beside the rows
+            product = here @ flat
+        yield some, product.reshape(here.shape[0], *columns.shape[1:])
 
 
 def _pieces(n_rows: int, width: int) -> Iterator[slice]:

@@ -74,7 +74,7 @@ def _carry_file(entry: os.DirEntry[str], target: Path) -> None:
 
 def remove(folder: Path) -> None:
     """Remove a folder with all that is in it, as far as the system lets us; a link is never followed."""
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     if not os.path.lexists(folder):
         return
     with suppress(OSError):
@@ -83,7 +83,17 @@ def remove(folder: Path) -> None:
             for name in folders:
                 if not os.path.islink(path := os.path.join(root, name)):
                     os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        # Ctrl-C at the wrong moment makes it close a descriptor twice, and that hides the Ctrl-C
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
 
 
 def sync(path: str | Path) -> None:
