@@ -76,16 +76,19 @@ def damaged(content, draw):
 def test_a_damaged_model_is_refused_or_still_right(saved, model, tmp_path, part):
     shutil.copytree(saved, tmp_path / "m")
     whole = {name: (saved / name).read_bytes() for name in FILES}
+    sentences = set()
     for seed in range(part * 2_125, (part + 1) * 2_125):
         draw = random.Random(seed)
         name = draw.choice(FILES)
         (tmp_path / "m" / name).write_bytes(damaged(whole[name], draw))
         try:
             assert same(TopicModel.load(tmp_path / "m"), model), seed
-        except InputError:
-            pass
+        except InputError as error:
+            sentences.add(str(error))
         finally:
             (tmp_path / "m" / name).write_bytes(whole[name])
+    assert sentences
+    assert not [sentence for sentence in sentences if len(sentence.splitlines()) > 1]
 
 
 def paths(value, path=()):
@@ -229,7 +232,7 @@ def test_a_run_whose_save_is_killed_is_the_old_one_or_the_new_one(run_folder):
 def test_damaged_inputs_are_fitted_or_refused(tmp_path):
     file = tmp_path / "texts.csv"
     whole = pl.DataFrame({"id": range(90), "text": texts(), "=x": ["@"] * 90}).write_csv().encode()
-    fitted = 0
+    fitted, sentences = 0, set()
     for seed in range(120):
         file.write_bytes(damaged(whole, random.Random(seed)))
         try:
@@ -238,6 +241,7 @@ def test_damaged_inputs_are_fitted_or_refused(tmp_path):
                 run = fit_run(read_texts(file, "text", skip_bad=True), tmp_path / "run", TopicModel(2))
             assert len(run.table) == run.info["data"]["texts"]
             fitted += 1
-        except InputError:
-            continue
+        except InputError as error:
+            sentences.add(str(error))
+    assert not [sentence for sentence in sentences if len(sentence.splitlines()) > 1]
     assert 60 < fitted < 120

@@ -313,3 +313,10 @@ def test_many_rows_left_out_are_a_warning_of_the_run(tmp_path):
     assert "20 of 40 rows" in json.loads((tmp_path / "run/run.json").read_text())["warnings"][0]
     whole = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", "--encoding", "cp1252")
     assert "40 texts" in whole.stdout
+
+
+def test_assign_does_not_write_over_what_it_reads(fitted, tickets):
+    before = tickets.read_bytes()
+    out = coterie("assign", fitted, tickets, "--out", tickets, code=2)
+    assert "is the file to read; name another one" in out.stderr
+    assert tickets.read_bytes() == before

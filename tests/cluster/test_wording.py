@@ -61,7 +61,7 @@ def test_a_word_without_company_comes_later_than_one_with():
 
 
 def test_words_that_always_stand_together_are_as_close_as_can_be():
-    company = wording._npmi(np.array([[0.0, 3.0], [3.0, 0.0]]), np.array([3.0, 3.0]), 6.0)
+    company = wording.npmi(np.array([[0.0, 3.0], [3.0, 0.0]]), np.array([3.0, 3.0]), 6.0)
     assert company[0, 1] == pytest.approx(1)
 
 
@@ -78,3 +78,10 @@ def test_topics_without_texts_are_answered():
     X = np.eye(4)
     shares = np.vstack([np.full(4, 0.25), np.zeros(4)])
     assert topic_words(as_engine(X), shares, np.full(4, 0.25)).shape == (2, 4)
+
+
+def test_npmi_of_terms_that_never_and_that_always_meet():
+    together = np.array([[4.0, 4.0, 0.0], [4.0, 4.0, 0.0], [0.0, 0.0, 1.0]])
+    found = wording.npmi(together, np.array([4.0, 4.0, 1.0]), 4.0)
+    assert found[0, 1] == 1
+    assert found[0, 2] == found[1, 2] == -1

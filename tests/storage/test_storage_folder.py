@@ -500,3 +500,15 @@ def test_a_full_disk_leaves_the_old_folder(tmp_path):
     *sentences, after = ended.stdout.splitlines()
     assert after == "oldrun"
     check_filled(disk / "run", "\n".join(sentences), "the disk is full; free some space")
+
+
+def test_ctrl_c_that_hides_behind_a_fault_of_removing_is_still_ctrl_c(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr(trees.shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trees.remove(tmp_path)

@@ -48,21 +48,20 @@ def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
     place = np.searchsorted(used, best)
     return np.stack(
         [
-            row[_in_company(_npmi(together[at][:, at].toarray(), alone[at], n_texts), some)]
+            row[_in_company(npmi(together[at][:, at].toarray(), alone[at], n_texts), some)]
             for row, at, some in zip(best, place, np.take_along_axis(scores, best, axis=1), strict=True)
         ]
     )
 
 
-def _npmi(together: Array, alone: Array, n_texts: float) -> Array:
-    """Normalised pointwise mutual information of terms, −1 for terms that never meet."""
+def npmi(together: Array, alone: Array, n_texts: float) -> Array:
+    """Normalised pointwise mutual information of terms: −1 if they never meet, 1 if all texts hold both."""
     joint = together / n_texts
     apart = np.outer(alone, alone) / n_texts**2
     met = (joint > 0) & (joint < 1)
     ratio = np.log(np.divide(joint, apart, where=met, out=np.ones_like(joint)))
-    return np.divide(
-        ratio, -np.log(joint, where=met, out=np.full_like(joint, -1.0)), where=met, out=-np.ones_like(joint)
-    )
+    limit = -np.log(joint, where=met, out=np.full_like(joint, -1.0))
+    return np.divide(ratio, limit, where=met, out=np.where(joint >= 1, 1.0, -1.0))
 
 
 def _in_company(company: Array, scores: Array) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.cluster.space import unit_dense
-from coterie.cluster.wording import telling, term_counts, topic_words
+from coterie.cluster.wording import npmi, telling, term_counts, topic_words
 from coterie.confidence import Confidence, learn_confidence
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
@@ -165,13 +165,8 @@ def _coherence(documents: Engine, terms: tuple[Ints, ...]) -> Array:
 def _mean_npmi(at: Ints, together: Array, alone: Array, n_texts: float) -> float:
     if len(at) < 2:
         return 0.0
-    one, other = np.triu_indices(len(at), 1)
-    joint = together[at[one], at[other]] / n_texts
-    apart = alone[at[one]] * alone[at[other]] / n_texts**2
-    met = (joint > 0) & (joint < 1)
-    value = np.where(joint >= 1, 1.0, -1.0)  # always together, or never
-    value[met] = np.log(joint[met] / apart[met]) / -np.log(joint[met])
-    return float(value.mean())
+    pairs = np.triu_indices(len(at), 1)
+    return float(npmi(together[np.ix_(at, at)], alone[at], n_texts)[pairs].mean())
 
 
 def _distinctiveness(counts: Array, terms: tuple[Ints, ...]) -> Array:
