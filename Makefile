@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint types benchmarks quality clean
+.PHONY: setup demo test lint types benchmarks quality reproduce clean
 
 setup: .venv/ready
 
@@ -31,6 +31,10 @@ benchmarks: setup
 quality: setup
 	$(BIN)/python benchmarks/quality.py run
 	$(BIN)/python benchmarks/quality.py page
+
+# results and prepared data stay in the folder, ignored by git: a run that was stopped goes on
+reproduce: setup
+	$(BIN)/coterie reproduce all --out docs/papers
 
 clean:
 	rm -rf .venv build dist

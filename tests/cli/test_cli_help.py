@@ -18,6 +18,10 @@ BIN = Path(sys.executable).parent
 ENVIRONMENT = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "100"}
 #: Examples that need the network; what they do is tested against a server on this machine.
 NETWORK = {"coterie data fetch tweet"}
+#: Examples that serve until Ctrl-C; the command is tested beside the server.
+SERVING = {"coterie explore run", "coterie explore --folder . --no-browser"}
+#: Data sets that the examples of a page need; where they are absent the page is skipped.
+DATA = {"coterie reproduce": ("titles", "tweet")}
 SUBJECTS = {
     "delivery": "parcel late courier driver tracking delivery missing street",
     "payment": "refund money card charged invoice twice payment bank",
@@ -86,11 +90,13 @@ def test_every_page_has_examples_of_its_command(path):
 
 
 @pytest.mark.parametrize("path", list(PAGES))
-def test_every_example_runs(path, prepared, tmp_path):
+def test_every_example_runs(path, prepared, tmp_path, dataset):
+    for name in DATA.get(path, ()):
+        dataset(name)
     folder = tmp_path / "here"
     shutil.copytree(prepared, folder)
     for line in examples(path):
-        if line not in NETWORK:
+        if line not in NETWORK | SERVING:
             done = run(line, folder)
             assert done.returncode == 0, f"{line}\n{done.stderr}"
             assert "Traceback" not in done.stderr

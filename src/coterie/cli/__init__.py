@@ -19,12 +19,14 @@ COMMANDS = {
     "demo": "See what coterie does, on the built-in sample.",
     "fit": "Find topics in the texts of a file, and keep them in a folder.",
     "topics": "Show the topics of a fitted folder.",
+    "explore": "Look at a fitted folder in the browser, and edit it there.",
     "assign": "Give new texts the topics of a fitted folder.",
     "edit": "Rename, merge and split topics, ban terms, pin texts.",
     "evaluate": "Measure how good topics are.",
     "compare": "Compare methods and numbers of topics on a file.",
     "weights": "Compare the weights of terms: idf against Ncut.",
     "data": "List and fetch labelled data sets.",
+    "reproduce": "Run the experiments of the papers, and write a page about each.",
     "completion": "Print the script that completes commands in your shell.",
 }
 
