@@ -4,8 +4,12 @@ import os
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -62,6 +66,9 @@ def test_commands_run_as_written(page, tmp_path):
     ]
     assert lines
     for line in lines:
+        if line.startswith("coterie explore"):
+            assert_serves(line, tmp_path, path)
+            continue
         out = subprocess.run(
             ["bash", "-c", line],
             cwd=tmp_path,
@@ -71,6 +78,26 @@ def test_commands_run_as_written(page, tmp_path):
             check=False,
         )
         assert out.returncode == 0, (line, out.stderr)
+
+
+def assert_serves(line, folder, path):
+    """The command of a page that goes on until it is interrupted: it answers, and ends when asked to."""
+    command = [*shlex.split(line, comments=True), "--no-browser", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=folder, env=os.environ | {"PATH": path}, stdout=subprocess.PIPE, text=True
+    ) as server:
+        address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
+        for _ in range(100):
+            try:
+                with urllib.request.urlopen(address) as answer:
+                    assert answer.status == 200
+                break
+            except urllib.error.URLError:
+                time.sleep(0.1)
+        else:
+            pytest.fail(f"{line} never answered")
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
 
 
 def test_commands_exist():

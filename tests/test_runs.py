@@ -28,6 +28,7 @@ FILES = {
     "edits.json",
     "run.json",
     "report.html",
+    "map.safetensors",
 }
 
 

@@ -4,6 +4,7 @@
     topics.csv                  what the topics are
     assignments.parquet, .csv   all columns of the input and the topic of each row
     edits.json                  the log of edits, in order
+    map.safetensors             where topics and texts lie on the map
     report.html                 all of it as one page
     run.json                    parameters, versions, fingerprint of the data, timings, warnings, checksums
 
@@ -34,13 +35,15 @@ from coterie import __version__
 from coterie.errors import InputError
 from coterie.progress import tell
 from coterie.report import write_report
+from coterie.report.mapfile import TextMap, learn_map, placed, read_map, write_map
 from coterie.storage.files import checksum, read_json
 from coterie.storage.folder import replaced, steadily
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_parquet
 from coterie.text.readers import TextSource
-from coterie.topics import Edit, TopicModel, state
+from coterie.topics import Edit, TopicModel, sources, state
 from coterie.topics import edits as log
 from coterie.topics.learning import checked_seeds, count
+from coterie.topics.placing import Seen
 from coterie.topics.sources import BATCH, Texts
 
 MARKER = "run.json"
@@ -51,8 +54,8 @@ MODEL, TOPICS, TABLE, SHEET, EDITS = (
     "assignments.csv",
     "edits.json",
 )
-REPORT = "report.html"
-OURS = (MODEL, TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT)
+REPORT, MAP = "report.html", "map.safetensors"
+OURS = (MODEL, TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT, MAP)
 VERSION = 1
 #: Columns that a run adds to those of the input.
 ADDED = ("topic", "label", "confidence", "second", "reason")
@@ -78,12 +81,22 @@ class Run:
     @cached_property
     def table(self) -> pl.DataFrame:
         """All rows of the input with their assignments."""
-        _check_file(self.folder, TABLE, self.info)
-        found = read_parquet(self.folder / TABLE, self.info["data"]["texts"])
+        found = read_parquet(self.checked(TABLE), self.info["data"]["texts"])
         missing = {*self.columns.values(), self.info["data"]["column"]} - set(found.columns)
         if missing:
             raise InputError(f"{self.folder / TABLE} has no column {sorted(missing)[0]!r}; fit again")
         return found
+
+    def checked(self, name: str) -> Path:
+        """The path of a file of the run, whose checksum is right."""
+        _check_file(self.folder, name, self.info)
+        return self.folder / name
+
+    def map(self) -> TextMap | None:
+        """Where topics and texts lie on the map; None in a run of a coterie that did not write it."""
+        if MAP not in self.info["files"]:
+            return None
+        return read_map(self.checked(MAP), len(self.model.topics), self.model.n_texts_)
 
     def input(self) -> pl.DataFrame:
         """All rows of the input, as they came."""
@@ -93,12 +106,15 @@ class Run:
         """The texts: strings, or lists of tokens where they came as such."""
         return _as_texts(self.table[self.info["data"]["column"]], self.info)
 
-    def with_texts(self) -> TopicModel:
-        """The model, with its texts to edit and to ask: they are counted again."""
+    def with_texts(self, texts: pl.Series | None = None) -> TopicModel:
+        """The model, with its texts to edit and to ask: they are counted again.
+
+        `texts` are those of `texts()`, from somebody who has them already.
+        """
         model = self.model
         if "_counted" not in model.__dict__:
             again = clone(model.vectorizer_)
-            counted = count(self.texts(), again, model.embeddings)
+            counted = count(self.texts() if texts is None else texts, again, model.embeddings)
             if again.vocabulary_.terms != model.vectorizer_.vocabulary_.terms:
                 raise InputError(
                     f"{self.folder} was made by a coterie that read texts differently "
@@ -186,7 +202,8 @@ def fit_run(
                 missing = [
                     pl.lit(None, dtype).alias(n) for n, dtype in texts.columns.items() if n not in batch.table
                 ]
-                yield batch.texts, batch.table.with_columns(missing).select(list(texts.columns))
+                # by [], as polars takes a column called * or ^a$ for a pattern otherwise
+                yield batch.texts, batch.table.with_columns(missing)[list(texts.columns)]
 
         _write(staging, model, batches, info, record)
     return open_run(folder)
@@ -269,6 +286,8 @@ def _check_file(folder: Path, name: str, info: dict[str, Any]) -> None:
 
 
 def _as_texts(column: pl.Series, info: dict[str, Any]) -> pl.Series:
+    if column.dtype == pl.List:  # of a file that has such a type
+        return column.cast(pl.List(pl.String)).fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
     column = column.cast(pl.String).fill_null("")
     if not info["data"].get("tokenised"):
         return column
@@ -348,8 +367,10 @@ def _write(
         frame = model.topics_frame().with_columns(pl.col("share", "coherence", "distinctiveness").round(4))
         joined = {"terms": pl.col("terms").list.join(", "), "examples": pl.col("examples").list.join(" | ")}
         sheet.write(frame.with_columns(**joined))
+    points, order = learn_map(model)
     with record.timed("assign"):
-        seen = _write_assignments(staging, model, batches(), info)
+        seen = _write_assignments(staging, model, batches(), info, lambda texts: placed(points, order, texts))
+    write_map(staging / MAP, TextMap(points, order, np.concatenate(seen["at"])))
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
     content = {
         "format": "coterie run",
@@ -360,6 +381,7 @@ def _write(
         "topics": [topic.id for topic in model.topics],
         "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
         "known": model.n_known_,
+        "distinct": model._counted.corpus.n_distinct,
         "edits_applied": len(model.edits) - model.left_out_,
         "seconds": record.seconds,
         "warnings": record.sentences(),
@@ -374,6 +396,7 @@ def _write(
         date_name=data.get("date") or "",
         classes=pl.concat(seen["label"]) if seen["label"] else None,
         class_name=data.get("label") or "",
+        points=points,
     )
     content["files"] = {
         path.relative_to(staging).as_posix(): {"bytes": path.stat().st_size, "sha256": checksum(path)}
@@ -384,18 +407,27 @@ def _write(
 
 
 def _write_assignments(
-    staging: Path, model: TopicModel, batches: Iterator[tuple[pl.Series, pl.DataFrame]], info: dict[str, Any]
+    staging: Path,
+    model: TopicModel,
+    batches: Iterator[tuple[pl.Series, pl.DataFrame]],
+    info: dict[str, Any],
+    place: Callable[[Seen], Any],
 ) -> dict[str, list[Any]]:
-    """Write the tables; give back what the report needs of every text."""
+    """Write the tables; give back what the report needs of every text, and its place."""
     done, names = 0, info["columns"]
-    seen: dict[str, list[Any]] = {"confidence": [], "date": [], "label": []}
+    seen: dict[str, list[Any]] = {"confidence": [], "date": [], "label": [], "at": []}
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
         for texts, rows in batches:
-            found = model.assign(texts)
-            whole = rows.with_columns(found.frame().rename(names))
+            parts = []
+            for some in sources.batches(texts):
+                looked_at = model._seen(some)
+                found = model._answers(looked_at, some)
+                parts.append(found.frame())
+                seen["confidence"].append(found.confidence)
+                seen["at"].append(place(looked_at))
+            whole = rows.with_columns(pl.concat(parts).rename(names))
             table.write(whole)
             sheet.write(whole)
-            seen["confidence"].append(found.confidence)
             for part in ("date", "label"):
                 if info["data"].get(part):
                     seen[part].append(rows[info["data"][part]])

@@ -81,6 +81,7 @@ def test_fit_shows_the_topics_and_writes_the_folder(tickets, tmp_path):
         "edits.json",
         "run.json",
         "report.html",
+        "map.safetensors",
     }
     table = pl.read_parquet(tmp_path / "run/assignments.parquet")
     assert table["subject"].to_list() == [text for text, _, _ in rows()]

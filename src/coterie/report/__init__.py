@@ -12,6 +12,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import polars as pl
 
+    from coterie.report.layout import TopicMap
     from coterie.topics import TopicModel
 
 __all__ = ["write_report"]
@@ -27,6 +28,7 @@ def write_report(
     date_name: str = "",
     classes: pl.Series | None = None,
     class_name: str = "",
+    points: TopicMap | None = None,
 ) -> None:
     """Write the report of a fitted model that has its texts; the same model and info give the same bytes.
 
@@ -43,11 +45,13 @@ def write_report(
     dates, classes
         A date and a class of every text, where there are any; what cannot be used is left out, and the page
         says so. `date_name` and `class_name` are the names of the columns.
+    points
+        The map of the model, where it was learned already.
     """
     from coterie.report.content import content
     from coterie.report.groups import Columns
     from coterie.report.page import page
 
     columns = Columns(dates, date_name, classes, class_name)
-    shown = content(model, info, np.asarray(confidence, dtype=np.float64), columns)
+    shown = content(model, info, np.asarray(confidence, dtype=np.float64), columns, points)
     path.write_bytes(page(shown).encode("utf-8"))

@@ -17,6 +17,7 @@ from coterie.report.colours import colours
 from coterie.report.facts import Facts
 from coterie.report.groups import Columns, by_class, over_time
 from coterie.report.layout import TopicMap
+from coterie.report.mapfile import map_of
 from coterie.report.page import embedded
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic
@@ -41,14 +42,21 @@ _STEPS = 1_000
 
 
 def content(
-    model: TopicModel, info: Mapping[str, Any], confidence: Array, columns: Columns | None = None
+    model: TopicModel,
+    info: Mapping[str, Any],
+    confidence: Array,
+    columns: Columns | None = None,
+    points: TopicMap | None = None,
 ) -> dict[str, Any]:
-    """What the page shows. Topics are in the order of their size, and known by their ids."""
+    """What the page shows. Topics are in the order of their size, and known by their ids.
+
+    `points` is the map of the model, where it was learned already.
+    """
     tell("writing the report", 0)
     columns = columns or Columns()
     facts = Facts(model, confidence)
     topics, places = [model.topics[at] for at in facts.order], facts.places
-    points, drawn = _map(facts)
+    points, drawn = _map(facts, points)
     return {
         "title": shortened(
             str(info.get("data", {}).get("source", "")).replace("\\", "/").split("/")[-1], 120
@@ -180,11 +188,10 @@ def _borderline(facts: Facts) -> list[list[dict[str, Any]]]:
 # --- the map
 
 
-def _map(facts: Facts) -> tuple[TopicMap, dict[str, Any]]:
-    """The map and a sample of texts on it."""
+def _map(facts: Facts, points: TopicMap | None) -> tuple[TopicMap, dict[str, Any]]:
+    """The map, unless it is there already, and a sample of texts on it."""
     seen, rows = facts.sample, facts.sample_rows
-    shares = np.array([facts.model.topics[at].share for at in facts.order])
-    points = TopicMap.learn(facts.centers, shares, seen.directions, facts.row_places[rows])
+    points = points or map_of(facts)
     texts = [facts.texts[int(row)] for row in rows[facts.points]]
     short, kept = within(texts, POINT_BYTES, POINT_CHARACTERS)
     some = facts.points[:kept]

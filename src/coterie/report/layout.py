@@ -19,6 +19,8 @@ _SWEEPS, _PUSHES = 150, 200
 _FILLED = 0.40
 #: Memberships to this power say where between topics a text lies.
 _SHARPNESS = 2.0
+#: A topic with a smaller share of a text moves it by less than anybody sees.
+_UNSEEN = 1e-3
 #: Distances to this power: a topic unlike all others shall not press those into a corner.
 _CLOSER = 0.6
 #: Screens are wider than high.
@@ -67,7 +69,8 @@ class TopicMap:
         share = np.divide(sharp, total, where=total > 0, out=np.full_like(sharp, np.nan))
         found = share @ self.positions
         for topic, (radius, axes) in enumerate(zip(self.radii, self.axes, strict=True)):
-            found += share[:, topic : topic + 1] * radius * _in_disc(directions @ axes)
+            some = np.flatnonzero(share[:, topic] > _UNSEEN)
+            found[some] += share[some, topic : topic + 1] * radius * _in_disc(directions[some] @ axes)
         return found
 
 

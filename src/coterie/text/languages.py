@@ -68,14 +68,21 @@ _ELIDING = frozenset({"french", "italian", "catalan"})
 @cache
 def language_name(language: str) -> str:
     """The full name of a language given by name or code; an unknown one is refused with the known names."""
-    from stop_words import AVAILABLE_LANGUAGES, LANGUAGE_MAPPING
+    from stop_words import LANGUAGE_MAPPING
 
     wanted = language.strip().lower()
     name = LANGUAGE_MAPPING.get(wanted, wanted)
-    known = {*AVAILABLE_LANGUAGES, *_stemmer_names()}
+    known = known_languages()
     if name not in known:
-        raise InputError(f"language {language!r} is not known; use one of: {', '.join(sorted(known))}")
+        raise InputError(f"language {language!r} is not known; use one of: {', '.join(known)}")
     return str(name)
+
+
+def known_languages() -> list[str]:
+    """Names of the languages that have stop words or stems."""
+    from stop_words import AVAILABLE_LANGUAGES
+
+    return sorted({*AVAILABLE_LANGUAGES, *_stemmer_names()})
 
 
 @cache

@@ -13,6 +13,7 @@ from coterie.cluster.wording import npmi, telling, term_counts, topic_words
 from coterie.confidence import Confidence, learn_confidence
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
+from coterie.progress import tell
 from coterie.semantics import cooccurrence
 from coterie.topics.placing import NOWHERE, Placing, Seen
 from coterie.topics.reshape import Array, Ints
@@ -75,7 +76,9 @@ def describe(
                 places[row - block.start] = place
         return block, seen, places
 
+    tell("describing topics", 0, documents.n_rows, "texts")
     for block, seen, places in documents.map(read):
+        tell("describing topics", block.start + len(places), documents.n_rows, "texts")
         total.add(block, seen, places)
         chosen = np.arange(-block.start % step, len(places), step)
         sample.append((chosen + block.start, block.weights[chosen], seen.rows(chosen)))

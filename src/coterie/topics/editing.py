@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -37,6 +38,8 @@ class Editable:
     vectorizer_: Vectorizer
     _fitted: Made
     _made: Made
+    #: What there was before each edit, and how many had been left out; unknown of edits that were loaded.
+    _history: tuple[tuple[Made, int], ...] = ()
 
     @property
     @abstractmethod
@@ -46,6 +49,10 @@ class Editable:
     @abstractmethod
     def _describe(self) -> None:
         """Read everything that is shown of topics off the texts."""
+
+    @abstractmethod
+    def _relabel(self) -> None:
+        """The same topics under the names they have now."""
 
     @abstractmethod
     def _training(self, why: str) -> Counted:
@@ -71,44 +78,93 @@ class Editable:
         """Put a text, and each that is word for word the same, into a topic."""
         return self.edit(Edit("pin", self._references(topic), text=text))
 
-    def undo(self) -> Self:
-        """Take the last edit back."""
+    def undo(self, edits: int = 1) -> Self:
+        """Take the last edit back, or the last few."""
         self._training("edits are undone with the texts that topics were learned from")
         if not self.edits:
             raise InputError("there is no edit to undo")
-        before = self.edits[:-1]
-        self._made, self.edits = self._fitted, ()
-        self._describe()
-        self._replay(before)
+        if not 1 <= edits <= len(self.edits):
+            raise InputError(f"there are {len(self.edits)} edits to undo; {edits} were to be")
+        with self._all_or_nothing():
+            if len(self._history) == len(self.edits):
+                self._go_back(edits)
+            else:
+                before = self.edits[:-edits]
+                self._made, self.edits = self._fitted, ()
+                self._describe()
+                self._replay(before)
         return self
 
-    def edit(self, edit: Edit) -> Self:
-        """Apply one edit and add it to the log."""
+    def edit(self, *edits: Edit) -> Self:
+        """Apply edits in order and add them to the log, all or none."""
         self._training("topics are edited with the texts they were learned from")
-        log.check(edit)
-        topics = [log.find_topic(reference, self.topics) for reference in edit.topics]
-        if any(topic is None for topic in topics):
-            raise InputError(f"cannot {edit}: there is no such topic")
-        self._apply(edit, [topic.id for topic in topics if topic is not None])
-        self.edits = (*self.edits, edit)
+        with self._all_or_nothing():
+            self._follow(edits, None)
         return self
 
     def _replay(self, edits: Iterable[Edit]) -> None:
-        self.left_out_ = 0
+        self.left_out_, self._history = 0, ()
+
+        def leave_out(error: InputError) -> None:
+            self.left_out_ += 1
+            warnings.warn(f"an edit was left out: {error}", stacklevel=6)
+
+        self._follow(edits, leave_out)
+
+    def _follow(self, edits: Iterable[Edit], leave_out: Callable[[InputError], None] | None) -> None:
+        """Apply edits in order; pins that follow each other change no topic's name: they are described once.
+
+        An edit whose topic is not found is an error, or is left out.
+        """
+        due = False
         for edit in edits:
+            if due and edit.kind != "pin":
+                self._describe()
+                due = False
+            before = self._made, self.left_out_
             try:
-                self.edit(edit)
+                self._apply(edit)
+                due |= edit.kind == "pin"
             except InputError as error:
-                self.edits = (*self.edits, edit)  # it may mean something again in the next fit
-                self.left_out_ += 1
-                warnings.warn(f"an edit was left out: {error}", stacklevel=4)
+                if leave_out is None:
+                    raise
+                leave_out(error)  # but kept: it may mean something again in the next fit
+            self._history, self.edits = (*self._history, before), (*self.edits, edit)
+        if due:
+            self._describe()
+
+    def _go_back(self, edits: int) -> None:
+        made, left_out = self._history[-edits]
+        renamed = made.placing is self._made.placing and made.pins is self._made.pins
+        self._made, self.left_out_ = made, left_out
+        self._history, self.edits = self._history[:-edits], self.edits[:-edits]
+        if renamed:
+            self._relabel()
+        else:
+            self._describe()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _references(self, *topics: int | str) -> tuple[Reference, ...]:
         return tuple(Reference.to(log.named_topic(topic, self.topics)) for topic in topics)
 
-    def _apply(self, edit: Edit, topics: list[int]) -> None:
+    def _apply(self, edit: Edit) -> None:
+        """Make the change; a pin is to be described by the caller."""
+        log.check(edit)
         made = self._made
         placing = made.placing
+        found = [log.find_topic(reference, self.topics) for reference in edit.topics]
+        topics = [topic.id for topic in found if topic is not None]
+        if len(topics) < len(found):
+            raise InputError(f"cannot {edit}: there is no such topic")
         if len(set(topics)) < len(topics):
             raise InputError(f"cannot {edit}: these topics are one by now")
         if edit.kind == "rename":
@@ -129,7 +185,10 @@ class Editable:
             made = replace(made, placing=placing.changed(self._split(topics[0], edit.parts)))
         before, self._made = self._made, made
         try:
-            self._describe()
+            if edit.kind == "rename":
+                self._relabel()
+            elif edit.kind != "pin":
+                self._describe()
         except BaseException:
             self._made = before
             raise

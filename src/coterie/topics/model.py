@@ -18,7 +18,6 @@ from coterie.cluster.n_topics import NumberOfTopics
 from coterie.embeddings import is_source, vectors_of
 from coterie.errors import InputError
 from coterie.estimator import check_count
-from coterie.progress import tell
 from coterie.results import NO_KNOWN_WORD, NO_TOPIC, PINNED, Assignments, Branch, Similar, Topic, topics_frame
 from coterie.text import Vectorizer
 from coterie.text.inputs import text_batches
@@ -299,7 +298,6 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
 
     def _describe(self) -> None:
         """Read everything that is shown of topics off the texts."""
-        tell("describing topics", 0)
         counted, made = self._counted, self._made
         placing = made.placing
         pinned = {
@@ -316,6 +314,9 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         self.labels_ = self._ids()[found.answered()[counted.corpus.rows]]
         self.n_texts_ = counted.corpus.n_texts
         self.n_known_ = self.n_texts_ - round(found.lost)
+
+    def _relabel(self) -> None:
+        self._set(self._description, [topic.examples for topic in self._topics])
 
     def _set(self, found: Description, examples: Sequence[tuple[str, ...]]) -> None:
         """The description, and topics as people read them."""
@@ -377,7 +378,10 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         return places, pinned
 
     def _assigned(self, texts: pl.Series) -> Assignments:
-        seen = self._seen(texts)
+        return self._answers(self._seen(texts), texts)
+
+    def _answers(self, seen: Seen, texts: pl.Series) -> Assignments:
+        """Assignments of texts that were seen already."""
         places, pinned = self._placed(seen, texts)
         found, placing = self._description, self._made.placing
         sure = found.confidence.of(seen.memberships, seen.directions, seen.n_words)

@@ -1,0 +1,242 @@
+"""What a request to change a run becomes: edits of its model, and a folder that is written anew.
+
+The model that readers ask is never touched. A copy of it is edited, which shares the counted texts; the
+folder is replaced in one step, and the copy is what readers get from then on.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from coterie.errors import InputError
+from coterie.explore import schemas
+from coterie.explore.jobs import Handle, Jobs, in_own_process
+from coterie.explore.opened import OpenedRun
+from coterie.explore.refusals import Invalid, Missing
+from coterie.explore.uploads import Uploads
+from coterie.explore.workspace import Workspace
+from coterie.progress import tell
+from coterie.runs import Run
+from coterie.text.languages import language_name
+from coterie.topics import Edit, TopicModel
+from coterie.topics import edits as log
+from coterie.topics.edits import Reference
+from coterie.topics.sources import as_strings
+
+#: Changes a model, knowing the run that it is the model of.
+Change = Callable[[TopicModel, Run], None]
+
+
+def edit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.EditRequest) -> schemas.Job:
+    """Begin an edit."""
+    workspace.check(name, request.version)
+    opened = workspace.get(name)
+    first, make = _edits(opened, request)
+    log.check(first)
+    title = _title(first, request)
+
+    def change(model: TopicModel, run: Run) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        model.edit(*(replace(one, made=now) for one in make(run)))
+
+    return jobs.edit(
+        "edit", name, title, lambda handle: _changed(workspace, name, request.version, change, handle)
+    )
+
+
+def undo(workspace: Workspace, jobs: Jobs, name: str, request: schemas.UndoRequest) -> schemas.Job:
+    """Begin to take the last edit back."""
+    workspace.check(name, request.version)
+    edits = workspace.get(name).model.edits
+    if not edits:
+        raise Invalid("there is no edit to undo")
+
+    many = together(edits)
+
+    def change(model: TopicModel, run: Run) -> None:
+        model.undo(many)
+
+    title = f"undo: {edits[-1] if many == 1 else _moves(edits[-1], many)}"
+    return jobs.edit(
+        "undo", name, title, lambda handle: _changed(workspace, name, request.version, change, handle)
+    )
+
+
+def refit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.RefitRequest) -> schemas.Job:
+    """Begin a new fit of the texts of a run, to which its edits are applied again."""
+    workspace.check(name, request.version)
+    source = workspace.folder_of(name)
+    target = source if request.name is None else workspace.new(request.name)
+    job = {"kind": "refit", "run": str(source), "version": request.version, "topics": request.topics}
+    number = "" if request.topics is None else f" with {_many(request.topics)}"
+    title = f"refit {name}{number}" + ("" if request.name is None else f" as {target.name}")
+
+    def work(handle: Handle) -> str:
+        in_own_process(job, target, handle)
+        return workspace.version(target.name)
+
+    return jobs.fit("refit", target.name, title, work)
+
+
+def fit(
+    workspace: Workspace, jobs: Jobs, uploads: Uploads, id: str, request: schemas.FitRequest
+) -> schemas.Job:
+    """Begin the fit of an uploaded file."""
+    languages = [part.strip() for part in request.language.split(",") if part.strip()]
+    for language in languages:
+        language_name(language)  # says which are known
+    if not languages:
+        raise Invalid("language must be a name or a code, such as english; got none")
+    target = workspace.new(request.name)
+    file = uploads.take(id)
+    try:
+        _check_columns(file.shown, request)
+        job = {
+            "kind": "fit",
+            "file": str(file.path),
+            "name": file.shown.name,
+            "text": request.text,
+            "date": request.date,
+            "label": request.label,
+            "topics": request.topics,
+            "language": languages,
+            "format": file.shown.format,
+            "encoding": file.shown.encoding,
+            "delimiter": file.shown.delimiter if file.shown.format == "csv" else None,
+        }
+
+        def work(handle: Handle) -> str:
+            try:
+                in_own_process(job, target, handle)
+            except BaseException:
+                uploads.give_back(id)  # to be tried again with other settings
+                raise
+            uploads.drop(id)
+            return workspace.version(target.name)
+
+        title = f"fit {file.shown.name} with {_many(request.topics)}"
+        return jobs.fit("fit", target.name, title, work, given_up=lambda: uploads.give_back(id))
+    except BaseException:
+        uploads.give_back(id)
+        raise
+
+
+def _check_columns(upload: schemas.Upload, request: schemas.FitRequest) -> None:
+    """Whether there are such columns, as far as can be told before the file is read as a whole."""
+    known = [column.name for column in upload.columns]
+    for field in ("text", "date", "label"):
+        wanted = getattr(request, field)
+        if wanted is not None and wanted not in known and len(known) < schemas.MOST_COLUMNS:
+            raise Invalid(f"{upload.name} has no column {wanted[:60]!r}; it has {', '.join(known)[:300]}")
+
+
+# --- edits
+
+
+def together(edits: Sequence[Edit]) -> int:
+    """How many of the last edits one request made: texts that were moved together go back together."""
+    last = edits[-1]
+    same = 0
+    for one in reversed(edits):
+        if same and (last.kind != "pin" or not last.made or replace(one, text=last.text) != last):
+            break
+        same += 1
+    return same
+
+
+def _edits(opened: OpenedRun, request: schemas.EditRequest) -> tuple[Edit, Callable[[Run], Sequence[Edit]]]:
+    """The edit that is asked for, or the first of several, and a way to make all of them."""
+    topics = tuple(_reference(opened, topic) for topic in request.topics)
+    if request.kind == "pin":
+        return _pins(opened, request, topics)
+    _only(request, {"rename": ("label",), "merge": (), "split": ("parts",), "ban": ("terms",)}[request.kind])
+    one = Edit(
+        request.kind,
+        topics,
+        label=(request.label or "").strip(),
+        parts=(request.parts or 2) if request.kind == "split" else 0,
+        terms=tuple(dict.fromkeys(request.terms or ())),
+    )
+    if request.kind == "ban":
+        if topics:
+            raise Invalid("a ban is for all topics: leave topics out")
+        if one.terms and not opened.model._columns(one.terms):
+            raise Invalid(f"no term of the model is written like {', '.join(map(repr, one.terms))[:200]}")
+    return one, lambda run: [one]
+
+
+def _pins(
+    opened: OpenedRun, request: schemas.EditRequest, topics: tuple[Reference, ...]
+) -> tuple[Edit, Callable[[Run], Sequence[Edit]]]:
+    _only(request, ("rows", "texts"))
+    rows, texts = request.rows or [], request.texts or []
+    if not rows and not texts:
+        raise Invalid("a pin needs rows or texts: which are to be moved?")
+    if rows and (most := max(rows)) >= opened.model.n_texts_:
+        raise Invalid(f"there is no row {most}: the run has {opened.model.n_texts_:,} texts")
+
+    def make(run: Run) -> Sequence[Edit]:
+        wanted = as_strings(run.texts()[np.array(rows, dtype=np.int64)]).to_list() if rows else []
+        return [Edit("pin", topics, text=text) for text in dict.fromkeys([*wanted, *texts])]
+
+    return Edit("pin", topics, text=texts[0] if texts else ""), make
+
+
+def _only(request: schemas.EditRequest, fields: Sequence[str]) -> None:
+    """Refuse what this kind of edit does not look at: somebody meant something by it."""
+    for field in ("label", "parts", "terms", "rows", "texts"):
+        if field not in fields and getattr(request, field) is not None:
+            raise Invalid(f"{field} is not for {request.kind}; leave it out")
+
+
+def _reference(opened: OpenedRun, topic: int) -> Reference:
+    for found in opened.model.topics:
+        if found.id == topic:
+            return Reference.to(found)
+    raise Missing(f"there is no topic {topic} in {opened.name}")
+
+
+def _title(first: Edit, request: schemas.EditRequest) -> str:
+    if request.kind != "pin":
+        return str(first)
+    return _moves(first, len({*(request.rows or ())}) + len({*(request.texts or ())}))
+
+
+def _moves(pin: Edit, texts: int) -> str:
+    return f"move {'1 text' if texts == 1 else f'{texts} texts'} to topic {pin.topics[0]}"
+
+
+def _many(topics: int | str) -> str:
+    if topics == "auto":
+        return "as many topics as the texts show"
+    return "1 topic" if topics == 1 else f"{topics} topics"
+
+
+def _changed(workspace: Workspace, name: str, version: str, change: Change, handle: Handle) -> str:
+    """Change a copy of the model, write the folder, and let readers have the copy."""
+    opened = workspace.get(name)
+    if not opened.ready:
+        tell("counting terms", 0)
+    if not opened.wait():
+        raise InputError(opened.problem or f"{name} was closed meanwhile; try again")
+    workspace.check(name, version)
+    model = copy.copy(opened.model)
+    run = Run(opened.run.folder, model, opened.run.info)
+    handle.go_on()
+    change(model, run)
+    handle.go_on(final=True)
+    saved = run.save()
+    return _taken_over(workspace, name, Run(saved.folder, model, saved.info))
+
+
+def _taken_over(workspace: Workspace, name: str, run: Run) -> str:
+    """Show what was written, with the texts that are counted already; not if somebody wrote again since."""
+    version = workspace.version(name)
+    if workspace.info(name) == run.info and workspace.version(name) == version:
+        workspace.put(name, run, version).warm_up()
+    return version

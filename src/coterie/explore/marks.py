@@ -1,0 +1,244 @@
+"""Where in a text its terms stand, in code points of the text as it was written.
+
+The vectorizer reads a text that was brought to one form: entities undone, Unicode normalised, invisible
+characters gone. So a text is cut into short segments each of which changes by itself, and a token is traced
+back to the segments it came from.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from coterie.corpus import form_table
+from coterie.text import Vectorizer, tokens
+from coterie.text.analyzer import LEFT_OUT, Analyzer
+
+Span = tuple[int, int]
+MarkKind = Literal["query", "related", "word"]
+Mark = tuple[int, int, MarkKind]
+#: Kinds of marks, those that go first where two would overlap.
+KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
+_ENTITY = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A word in a text: its span, its term, and the column of that if the model knows it (else −1)."""
+
+    start: int
+    end: int
+    term: str
+    column: int
+
+
+class Locator:
+    """Finds the terms of texts."""
+
+    def __init__(self, vectorizer: Vectorizer):
+        self._analyzer = vectorizer._analyzer()
+        self._whitespace = vectorizer.tokenizer == "whitespace"
+        self._index = vectorizer.vocabulary_.index
+        self._single = vectorizer._phrases.n_terms
+        self._keys = vectorizer._phrases.keys
+
+    def locate(self, texts: Sequence[str]) -> list[list[Located]]:
+        """The words of each text that are no stop words, in reading order."""
+        pieces = [list(_between_spaces(text)) for text in texts]
+        distinct = list(dict.fromkeys(piece for found in pieces for _, piece in found))
+        forms = dict(zip(distinct, self._forms(distinct), strict=True))
+        every = list(dict.fromkeys(form for found in forms.values() for form, _, _ in found))
+        terms = dict(zip(every, self._terms(every, self._analyzer), strict=True))
+        return [
+            [
+                Located(start + a, start + b, term, self._column(term))
+                for start, piece in found
+                for form, a, b in forms[piece]
+                if (term := terms[form]) is not None
+            ]
+            for found in pieces
+        ]
+
+    def locate_tokens(self, texts: Sequence[Sequence[str]]) -> list[list[Located]]:
+        """The same for texts that came as tokens, which are shown with spaces between them."""
+        found = []
+        for words in texts:
+            start, row = 0, []
+            for word in words:
+                row.append(Located(start, start + len(word), word, self._column(word)))
+                start += len(word) + 1
+            found.append(row)
+        return found
+
+    def is_phrase(self, column: int) -> bool:
+        """Whether a term is made of several words."""
+        return column >= self._single
+
+    def sequence(self, column: int) -> tuple[int, ...]:
+        """The columns of the words that a term is made of: an n-gram has several."""
+        words: list[int] = []
+        length, base = len(self._keys), self._single + sum(map(len, self._keys))
+        while column >= self._single:
+            base -= len(self._keys[length - 1])
+            if column >= base:
+                key = int(self._keys[length - 1][column - base])
+                words.append(key % self._single)
+                shorter = key // self._single
+                column = shorter if length == 1 else base - len(self._keys[length - 2]) + shorter
+            length -= 1
+        return (column, *reversed(words))
+
+    def _column(self, term: str) -> int:
+        column = self._index.get(term, -1)
+        return column if column < self._single else -1
+
+    def _terms(self, forms: list[str], analyzer: Analyzer | None) -> list[str | None]:
+        return form_table(pl.Series(forms, dtype=pl.String), analyzer)["term"].to_list()
+
+    def _forms(self, pieces: list[str]) -> list[list[tuple[str, int, int]]]:
+        """Forms of each piece, with spans in the piece."""
+        series = pl.Series(pieces, dtype=pl.String)
+        if self._whitespace:
+            return [
+                _spans(piece, found, piece, range(len(piece) + 1))
+                for piece, found in zip(pieces, series.str.extract_all(r"\S+"), strict=True)
+            ]
+        plain = series.str.contains(self._analyzer._simple_pattern)
+        others = series.filter(~plain)
+        prepared = tokens.prepare(others)
+        cut = tokens.extract(prepared)
+        kinds = iter(tokens.kinds(cut.explode(empty_as_null=False)))
+        origins = _segments(others.to_list(), prepared.to_list())
+        rest = iter(
+            [
+                self._traced(ready, found, kinds, origin)
+                for ready, found, origin in zip(prepared, cut.to_list(), origins, strict=True)
+            ]
+        )
+        return [
+            [(piece, 0, len(piece))] if simple else next(rest)
+            for piece, simple in zip(pieces, plain, strict=True)
+        ]
+
+    def _traced(
+        self, ready: str, found: list[str], kinds: Iterator[Any], segments: list[Span]
+    ) -> list[tuple[str, int, int]]:
+        """The forms of a prepared piece with the spans that they came from."""
+        traced: list[tuple[str, int, int]] = []
+        cursor = 0
+        for token in found:
+            kind = next(kinds)
+            place = ready.find(token, cursor)
+            if place < 0:  # cannot be: tokens are pieces of the text, in order
+                continue
+            cursor = place + len(token)
+            for form, a, b in self._inside(token, kind):
+                start, end = segments[place + a][0], segments[place + b - 1][1]
+                traced.append((form, start, end))
+        return traced
+
+    def _inside(self, token: str, kind: Any) -> Iterable[tuple[str, int, int]]:
+        """The forms of a token with their spans in it."""
+        place, end = -1, 0
+        for number, form in enumerate(self._analyzer._forms(token, kind)):
+            if form == LEFT_OUT:
+                continue
+            if number == 0 and form == token:
+                yield form, 0, len(form)
+                continue
+            # pairs of characters overlap, words follow each other
+            options = (place + 1, end) if self._analyzer._segmenter == "bigrams" else (end, place + 1)
+            near = [at for at in options if token.startswith(form, at)]
+            place = near[0] if near else token.find(form, max(place, 0))
+            if place < 0:
+                return
+            end = place + len(form)
+            yield form, place, end
+
+
+def _between_spaces(text: str) -> Iterable[tuple[int, str]]:
+    start = 0
+    for piece in text.split(" "):
+        if piece:
+            yield start, piece
+        start += len(piece) + 1
+
+
+def _spans(piece: str, found: Iterable[str], ready: str, at: Sequence[int]) -> list[tuple[str, int, int]]:
+    spans, cursor = [], 0
+    for token in found:
+        place = ready.find(token, cursor)
+        cursor = place + len(token)
+        spans.append((token, at[place], at[cursor]))
+    return spans
+
+
+def _segments(pieces: Sequence[str], ready: Sequence[str]) -> list[list[Span]]:
+    """For each character of each prepared piece the span of the piece that it came from."""
+    cuts = [[] if piece == made else list(_cuts(piece)) for piece, made in zip(pieces, ready, strict=True)]
+    parts = [piece[a:b] for piece, spans in zip(pieces, cuts, strict=True) for a, b in spans]
+    prepared = iter(tokens.prepare(pl.Series(parts, dtype=pl.String)))
+    return [
+        _traced_back(piece, made, spans, [next(prepared) for _ in spans])
+        for piece, made, spans in zip(pieces, ready, cuts, strict=True)
+    ]
+
+
+def _traced_back(piece: str, ready: str, cuts: list[Span], made: list[str]) -> list[Span]:
+    if not cuts:
+        return [(at, at + 1) for at in range(len(piece))]
+    if "".join(made) != ready:  # parts change each other: the piece as a whole is all that can be said
+        return [(0, len(piece))] * len(ready)
+    return [span for span, part in zip(cuts, made, strict=True) for _ in part]
+
+
+def _cuts(piece: str) -> Iterable[Span]:
+    """Entities, and letters with the marks that follow them."""
+    at = 0
+    while at < len(piece):
+        entity = _ENTITY.match(piece, at)
+        end = entity.end() if entity and html.unescape(entity.group()) != entity.group() else at + 1
+        while end < len(piece) and _joins(piece[end - 1], piece[end]):
+            end += 1
+        yield at, end
+        at = end
+
+
+def _joins(before: str, sign: str) -> bool:
+    """Whether a character may become one with the one before: accents, vowel signs, parts of Hangul."""
+    if unicodedata.category(sign)[0] == "M" or unicodedata.combining(sign):
+        return True
+    jamo = "\u1100" <= sign <= "\u11ff" or "\uff9e" <= sign <= "\uff9f" or "\uffa0" <= sign <= "\uffdc"
+    return jamo and not before.isascii()
+
+
+def joined(marks: Iterable[Mark]) -> list[Mark]:
+    """Marks in order, none over another: the kind that comes first in `KINDS` wins, equal ones join."""
+    every = list(marks)
+    taken: list[Mark] = []
+    for kind in KINDS:
+        for start, end in _united([(a, b) for a, b, other in every if other == kind]):
+            for free in _outside(start, end, taken):
+                taken.append((*free, kind))
+    return sorted(taken)
+
+
+def _united(spans: list[Span]) -> list[Span]:
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _outside(start: int, end: int, taken: list[Mark]) -> list[Span]:
+    """The span, if nothing else stands on it."""
+    return [] if any(a < end and start < b for a, b, _ in taken) else [(start, end)]

@@ -1,0 +1,210 @@
+"""Routes that read: runs, topics, texts, the map, trying a text, exports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Body, Query
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse, Response
+from starlette.background import BackgroundTask
+
+from coterie import __version__
+from coterie.explore import schemas
+from coterie.explore.asking import assigned, exported, whole_text
+from coterie.explore.guard import report_policy
+from coterie.explore.opened import OpenedRun
+from coterie.explore.places import Box, Corner
+from coterie.explore.refusals import Invalid, Missing
+from coterie.explore.selection import MOST_CORNERS, Filters
+from coterie.runs import REPORT
+from coterie.text.languages import known_languages
+
+if TYPE_CHECKING:
+    from coterie.explore.workspace import Workspace
+
+#: Texts that may be tried at once, and rows of a page.
+_TRIES, _PAGE = 100, 200
+_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+
+Responses = dict[int | str, dict[str, Any]]
+RunName = Annotated[str, InPath(max_length=255, description="name of a run's folder")]
+_MISSING: Responses = {404: {"model": schemas.Problem}}
+_LATER: Responses = {**_MISSING, 503: {"model": schemas.Problem}}
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_POINTS: Responses = {200: {"content": {"application/octet-stream": _BINARY}}}
+_TABLES: Responses = {200: {"content": {kind.split(";")[0]: _BINARY for kind in _TYPES.values()}}}
+_PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+
+
+def router(workspace: Workspace) -> APIRouter:
+    """The routes, on the runs of a folder."""
+    routes = APIRouter(prefix="/api")
+
+    def opened(run: str) -> OpenedRun:
+        found = workspace.get(run)
+        found.warm_up()
+        return found
+
+    _about_runs(routes, workspace)
+    _about_topics(routes, opened)
+    _about_texts(routes, opened)
+    _as_files(routes, opened)
+    return routes
+
+
+def _about_runs(routes: APIRouter, workspace: Workspace) -> None:
+    @routes.get("/about", tags=["runs"])
+    def about() -> schemas.About:
+        """This server: version, folder, limits."""
+        return schemas.About(
+            version=__version__,
+            workspace=workspace.folder.name,
+            languages=known_languages(),
+            limits=schemas.Limits(upload_bytes=workspace.upload_bytes, texts_per_try=_TRIES, page=_PAGE),
+            writable=os.access(workspace.folder, os.W_OK),
+        )
+
+    @routes.get("/runs", tags=["runs"])
+    def runs() -> schemas.RunList:
+        """All runs of the folder, the newest first."""
+        return schemas.RunList(runs=[schemas.RunEntry(**vars(run)) for run in workspace.listed()])
+
+
+def _about_topics(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
+    @routes.get("/runs/{run}", tags=["runs"], responses=_MISSING)
+    def overview(run: RunName) -> schemas.Overview:
+        """A run and its topics, the largest first."""
+        return opened(run).overview()
+
+    @routes.get("/runs/{run}/topics/{id}", tags=["topics"], responses=_MISSING)
+    def topic(run: RunName, id: Annotated[int, InPath(ge=0, lt=1 << 31)]) -> schemas.TopicDetail:
+        """A topic: terms, confidence, typical and borderline texts, related words, time, classes."""
+        return opened(run).panel().detail(id)
+
+    @routes.post("/runs/{run}/assign", tags=["texts"], responses=_MISSING)
+    def assign(run: RunName, tried: Annotated[schemas.AssignRequest, Body()]) -> schemas.Answers:
+        """Where texts belong that need not be of the run, how sure that is, and why."""
+        return schemas.Answers(answers=assigned(opened(run), tried.texts))
+
+
+def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
+    @routes.get("/runs/{run}/texts", tags=["texts"], responses=_LATER)
+    def texts(run: RunName, asked: Annotated[schemas.TextsQuery, Query()]) -> schemas.TextPage:
+        """A page of the texts that match, sorted."""
+        found, filters = opened(run), filters_of(asked)
+        meant = bool(filters.q) and filters.mode == "meaning"
+        sort = asked.sort or ("match" if meant else "row")
+        descending = sort == "match" if asked.descending is None else asked.descending
+        rows = found.selection().ordered(filters, sort, descending)
+        page = rows[asked.offset : asked.offset + asked.limit]
+        return schemas.TextPage(
+            total=len(rows),
+            offset=asked.offset,
+            rows=found.texts_at(page, filters),
+            query=found.query(filters),
+        )
+
+    @routes.get("/runs/{run}/texts/{row}", tags=["texts"], responses=_MISSING)
+    def text(
+        run: RunName,
+        row: Annotated[int, InPath(ge=0, lt=1 << 32)],
+        q: Annotated[str, Query(max_length=1000, description="marked in the text")] = "",
+        mode: schemas.Mode = "words",
+    ) -> schemas.WholeText:
+        """A whole text with all its columns, and the texts most like it."""
+        return whole_text(opened(run), row, Filters(q=q, mode=mode))
+
+    @routes.get("/runs/{run}/map", tags=["map"], response_class=Response, responses={**_POINTS, **_LATER})
+    def points(run: RunName, asked: Annotated[schemas.MapQuery, Query()]) -> Response:
+        """Points of a view, little endian: uint32 n, uint32 matching in the view, uint32 matching in all,
+        uint32 0; float32 x[n], float32 y[n], uint32 row[n], uint16 place[n] (number in the topics of the
+        run), uint8 confidence[n] (255 is 1). More of the same view, or a closer one, only adds points."""
+        found = opened(run)
+        mask = found.selection().mask(filters_of(asked))
+        data = found.points().packed(_box(asked), asked.limit, mask)
+        return Response(data, media_type="application/octet-stream", headers={"cache-control": "no-store"})
+
+
+def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
+    @routes.get(
+        "/runs/{run}/export", tags=["texts"], response_class=FileResponse, responses={**_TABLES, **_LATER}
+    )
+    def export(run: RunName, asked: Annotated[schemas.ExportQuery, Query()]) -> FileResponse:
+        """The texts that match with all their columns, as a file."""
+        found = opened(run)
+        folder = Path(mkdtemp(prefix="coterie-export-"))
+        path = folder / f"texts.{asked.format}"
+        try:
+            exported(found, filters_of(asked), asked.format, path)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return FileResponse(
+            path,
+            media_type=_TYPES[asked.format],
+            filename=f"{found.name}.{asked.format}",
+            background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True),
+        )
+
+    @routes.get(
+        "/runs/{run}/report", tags=["runs"], response_class=Response, responses={**_PAGES, **_MISSING}
+    )
+    def report(run: RunName) -> Response:
+        """The report of a run as a page of its own."""
+        found = opened(run).run
+        if REPORT not in found.info["files"]:
+            raise Missing(f"{run} has no report; fit again to write one")
+        content = found.checked(REPORT).read_bytes()
+        policy = {"content-security-policy": report_policy(content)}
+        return Response(content, media_type="text/html; charset=utf-8", headers=policy)
+
+
+# --- what is asked
+
+
+def filters_of(asked: schemas.FilterQuery) -> Filters:
+    """Conditions as the page spells them."""
+    return Filters(
+        q=" ".join(asked.q.split()),
+        mode=asked.mode,
+        topics=tuple(sorted(set(asked.topic))),
+        least=asked.least,
+        most=asked.most,
+        classes=tuple(sorted(set(asked.class_))),
+        since=asked.since,
+        until=asked.until,
+        lasso=_corners(asked.lasso) if asked.lasso else (),
+        rows=tuple(sorted(set(asked.row))),
+        known=asked.known,
+    )
+
+
+def _corners(lasso: str) -> tuple[Corner, ...]:
+    """Corners from "x,y x,y …"."""
+    pairs = lasso.split()
+    if not 3 <= len(pairs) <= MOST_CORNERS:
+        raise Invalid(f"a lasso has 3 to {MOST_CORNERS} corners; this one has {len(pairs):,}")
+    try:
+        corners = np.array([[float(part) for part in pair.split(",")] for pair in pairs], dtype=np.float64)
+    except ValueError:
+        raise Invalid("a lasso must be like 0.1,0.2 0.3,0.2 0.2,0.4") from None
+    if corners.shape[1:] != (2,) or not (np.abs(corners) < 1e6).all():
+        raise Invalid("a lasso must be like 0.1,0.2 0.3,0.2 0.2,0.4")
+    return tuple((float(x), float(y)) for x, y in corners)
+
+
+def _box(asked: schemas.MapQuery) -> Box | None:
+    sides = (asked.x0, asked.y0, asked.x1, asked.y1)
+    if all(side is None for side in sides):
+        return None
+    if any(side is None for side in sides):
+        raise Invalid("a view needs x0, y0, x1 and y1, or none of them for the whole map")
+    x0, y0, x1, y1 = (float(side) for side in sides if side is not None)
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)

@@ -1,0 +1,202 @@
+"""The rows of a run: all cells in a file that is mapped into memory, and in memory what rows are chosen by.
+
+The table of a run is Parquet, packed in groups of many rows: good to keep, slow to take single rows from. So
+it is unpacked once, batch by batch, into a temporary file that goes with this object.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from coterie.errors import InputError
+from coterie.explore.caches import Once
+from coterie.explore.words import folded
+from coterie.results import NO_KNOWN_WORD
+from coterie.runs import TABLE, Run
+from coterie.topics.trends import as_dates
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+#: The number of a date, a class or a second topic that is not there.
+NONE = -1
+#: Rows that are worked on together.
+BATCH = 65_536
+#: Class codes take two bytes: further classes count as none.
+_MOST_CLASSES = 32_000
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+
+
+class Rows:
+    """Rows of a run. `ids` are the topics' ids in the order of places, from the largest on."""
+
+    def __init__(self, run: Run, ids: list[int]):
+        self._run, self._ids = run, ids
+        self._data = run.info["data"]
+        self.names: list[str] = []
+        self.frame = self._unpacked(run)
+        self.n = len(self.frame)
+        added = run.columns
+        self._at = {name: f"c{self.names.index(added[name])}" for name in added}
+        self.place = self._places("topic").astype(np.uint16)
+        self.second = self._places("second").astype(np.int16)
+        self.confidence = self._numbers("confidence", np.float32)
+        self.lengths = Once(self._lengths)
+        self.days = Once(self._days)
+        self.classes = Once(self._classes)
+        self.known = Once(self._known)
+
+    # --- the table
+
+    def _unpacked(self, run: Run) -> pl.DataFrame:
+        path = run.checked(TABLE)
+        folder = Path(mkdtemp(prefix="coterie-rows-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        try:
+            table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+            self.names = table.collect_schema().names()
+            missing = {*run.columns.values(), self._data["column"]} - set(self.names)
+            if missing:
+                raise InputError(f"{path} has no column {sorted(missing)[0]!r}; fit again")
+            # by number: polars takes a column called * or ^a$ for a pattern
+            cells = table.select(pl.nth(at).alias(f"c{at}") for at in range(len(self.names)))
+            at = self.names.index(self._data["column"])
+            text = pl.col(f"c{at}").cast(pl.String).fill_null("")
+            if self._data.get("tokenised"):
+                self._lists = _listed(pl.col(f"c{at}"), table.collect_schema().dtypes()[at])
+                text = self._lists.list.join(" ")
+            cells.with_columns(text=text).with_columns(folded=folded(pl.col("text"))).sink_ipc(
+                folder / "rows.arrow", compression="uncompressed", maintain_order=True
+            )
+            found = pl.read_ipc(folder / "rows.arrow")
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            what = (str(error).splitlines() or [type(error).__name__])[0]
+            raise InputError(f"{path} cannot be read: {what[:200]}; fit again") from error
+        if len(found) != self._data["texts"]:
+            raise InputError(
+                f"{path} has {len(found):,} rows where {self._data['texts']:,} are expected; fit again"
+            )
+        return found
+
+    def texts(self) -> pl.Series:
+        """All texts as the model reads them: strings, or lists of tokens where they came as such."""
+        return self.texts_of(self.frame)
+
+    def texts_of(self, found: pl.DataFrame) -> pl.Series:
+        """The same of some rows."""
+        if not self._data.get("tokenised"):
+            return found["text"]
+        return found.select(self._lists.alias("text")).to_series()
+
+    def at(self, rows: npt.NDArray[np.integer[Any]]) -> pl.DataFrame:
+        """Some rows, in the order asked for."""
+        return self.frame[np.asarray(rows, dtype=np.uint32)]
+
+    def cells(self, rows: npt.NDArray[np.integer[Any]]) -> pl.DataFrame:
+        """Some rows as they are in the table of the run."""
+        found = self.at(rows)
+        return pl.DataFrame({name: found[f"c{number}"] for number, name in enumerate(self.names)})
+
+    def batches(self, rows: npt.NDArray[np.integer[Any]]) -> Iterator[pl.DataFrame]:
+        """Rows as they are in the table, some at a time; one empty batch of none."""
+        return (self.cells(rows[start : start + BATCH]) for start in range(0, max(len(rows), 1), BATCH))
+
+    def strings(self, part: str, found: pl.DataFrame) -> list[str | None]:
+        """The date or the label of rows, as it is written; None where there is none."""
+        name = self._data.get(part)
+        if not name or name not in self.names:
+            return [None] * len(found)
+        column = found[f"c{self.names.index(name)}"]
+        if column.dtype.is_nested():
+            return [None if value is None else str(value) for value in column]
+        return _filled(column).to_list()
+
+    # --- columns that rows are chosen by
+
+    def _places(self, name: str) -> Ints:
+        """Topic ids as places; `NONE` where there is none."""
+        ids = self.frame[self._at[name]].cast(pl.Int64).fill_null(NONE).to_numpy()
+        order = np.argsort(self._ids)
+        ranked = np.array(self._ids, dtype=np.int64)[order]
+        where = np.minimum(np.searchsorted(ranked, ids), len(ranked) - 1)
+        strange = (ranked[where] != ids) & (ids != NONE)
+        if strange.any() or (name == "topic" and (ids == NONE).any()):
+            raise InputError(
+                f"{self._run.folder / TABLE} has a topic that the model does not have; fit again"
+            )
+        return np.where(ids == NONE, NONE, order[where])
+
+    def _numbers(self, name: str, dtype: Any) -> Any:
+        return self.frame[self._at[name]].cast(pl.Float64).fill_null(0.0).to_numpy().astype(dtype)
+
+    def _lengths(self) -> npt.NDArray[np.uint32]:
+        return self.frame["text"].str.len_chars().to_numpy().astype(np.uint32)
+
+    def _known(self) -> Bools:
+        reason = self.frame[self._at["reason"]].cast(pl.String)
+        return (reason != NO_KNOWN_WORD).fill_null(True).to_numpy()
+
+    def _column(self, part: str) -> pl.Series | None:
+        name = self._data.get(part)
+        return self.frame[f"c{self.names.index(name)}"] if name and name in self.names else None
+
+    def _days(self) -> npt.NDArray[np.int32] | None:
+        """Days since 1970; None where there is no column of dates, or one that cannot be read."""
+        column = self._column("date")
+        if column is None or column.dtype.is_nested():
+            return None
+        try:
+            distinct = column.unique(maintain_order=True)
+            dates = as_dates(distinct)
+        except InputError:
+            return None
+        spelled = pl.DataFrame({"x": distinct, "day": dates.cast(pl.Int32)})
+        joined = (
+            column.alias("x")
+            .to_frame()
+            .join(spelled, on="x", how="left", maintain_order="left", nulls_equal=True)
+        )
+        return joined["day"].fill_null(np.iinfo(np.int32).min).to_numpy()
+
+    def _classes(self) -> tuple[npt.NDArray[np.int16], list[str]] | None:
+        """The class of each row as a number, and the names of the classes in order; None without any."""
+        column = self._column("label")
+        if column is None or column.dtype.is_nested():
+            return None
+        values = _filled(column)
+        names = values.drop_nulls().unique().sort()[:_MOST_CLASSES]
+        codes = values.replace_strict(names, np.arange(len(names)), default=NONE, return_dtype=pl.Int16)
+        return codes.fill_null(NONE).to_numpy(), names.to_list()
+
+
+def _filled(column: pl.Series) -> pl.Series:
+    """Cells as strings; null where there is nothing but spaces."""
+    cell = pl.col("x").cast(pl.String)
+    return column.alias("x").to_frame().select(pl.when(cell.str.contains(r"\S")).then(cell)).to_series()
+
+
+def _listed(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Lists of tokens, which may be written as JSON."""
+    if dtype == pl.List:
+        return cell.cast(pl.List(pl.String)).fill_null(pl.lit([], dtype=pl.List(pl.String)))
+    text = cell.cast(pl.String).fill_null("")
+    return pl.when(text != "").then(text).otherwise(pl.lit("[]")).str.json_decode(pl.List(pl.String))
+
+
+#: The day of a row without a date.
+NO_DAY = np.iinfo(np.int32).min
+
+
+def day(date: dt.date) -> int:
+    """Days since 1970."""
+    return date.toordinal() - _EPOCH

@@ -1,0 +1,170 @@
+"""Which rows, and in which order: filters as data, their answers kept for the last few."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.errors import InputError
+from coterie.explore.caches import Recent
+from coterie.explore.places import Corner, in_polygon
+from coterie.explore.rows import NO_DAY, NONE, Rows, day
+from coterie.explore.words import Words
+
+Rows32 = npt.NDArray[np.uint32]
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float32]
+Sort = Literal["row", "confidence", "topic", "date", "class", "length", "match"]
+
+#: Selections and orders that are kept.
+_KEPT, _ORDERS = 6, 4
+#: Corners of a lasso.
+MOST_CORNERS = 200
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Conditions that all hold; those that are empty or None say nothing."""
+
+    q: str = ""
+    mode: Literal["words", "meaning"] = "words"
+    topics: tuple[int, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    classes: tuple[str, ...] = ()
+    since: dt.date | None = None
+    until: dt.date | None = None
+    lasso: tuple[Corner, ...] = ()
+    rows: tuple[int, ...] = ()
+    known: bool | None = None
+
+
+class Selection:
+    """Rows chosen by filters. `at` tells the places of all rows, `scores` what each is worth for a query."""
+
+    def __init__(
+        self, rows: Rows, ids: list[int], at: Callable[[], Floats], scores: Callable[[str], Floats | None]
+    ):
+        self._rows, self._ids, self._at, self._scores = rows, ids, at, scores
+        self._chosen: Recent[Filters, Rows32 | None] = Recent(_KEPT)
+        self._orders: Recent[tuple[Filters, Sort, bool], Rows32] = Recent(_ORDERS)
+
+    def chosen(self, filters: Filters) -> Rows32 | None:
+        """The rows in their order; None for all."""
+        return self._chosen.get(filters, lambda: self._choose(filters))
+
+    def mask(self, filters: Filters) -> Bools | None:
+        """Which rows; None for all."""
+        chosen = self.chosen(filters)
+        if chosen is None:
+            return None
+        mask = np.zeros(self._rows.n, dtype=bool)
+        mask[chosen] = True
+        return mask
+
+    def ordered(self, filters: Filters, sort: Sort, descending: bool) -> Rows32:
+        """The rows in an order; those that are equal stand as they came."""
+        return self._orders.get((filters, sort, descending), lambda: self._order(filters, sort, descending))
+
+    # --- choosing
+
+    def _choose(self, filters: Filters) -> Rows32 | None:
+        parts = [part for part in self._conditions(filters) if part is not None]
+        if not parts:
+            return None
+        return np.flatnonzero(np.logical_and.reduce(parts)).astype(np.uint32)
+
+    def _conditions(self, filters: Filters) -> Any:
+        rows = self._rows
+        if filters.rows:
+            yield self._numbered(filters.rows)
+        if filters.topics:
+            places = [place for place, topic in enumerate(self._ids) if topic in set(filters.topics)]
+            yield np.isin(rows.place, np.array(places, dtype=np.uint16))
+        if filters.least is not None:
+            yield rows.confidence >= np.float32(filters.least)
+        if filters.most is not None:
+            yield rows.confidence <= np.float32(filters.most)
+        if filters.known is not None:
+            yield rows.known() == filters.known
+        if filters.classes:
+            yield self._classed(filters.classes)
+        if filters.since is not None or filters.until is not None:
+            yield self._dated(filters.since, filters.until)
+        if filters.lasso:
+            yield in_polygon(self._at(), filters.lasso)
+        if filters.q:
+            yield self._searched(filters)
+
+    def _numbered(self, numbers: tuple[int, ...]) -> Bools:
+        mask = np.zeros(self._rows.n, dtype=bool)
+        wanted = np.array(numbers, dtype=np.int64)
+        mask[wanted[wanted < self._rows.n]] = True
+        return mask
+
+    def _classed(self, names: tuple[str, ...]) -> Bools:
+        found = self._rows.classes()
+        if found is None:
+            raise InputError("this run has no column of classes to filter by")
+        codes, known = found
+        wanted = set(names)
+        numbers = [number for number, name in enumerate(known) if name in wanted]
+        return np.isin(codes, np.array(numbers, dtype=np.int16))
+
+    def _dated(self, since: dt.date | None, until: dt.date | None) -> Bools:
+        days = self._rows.days()
+        if days is None:
+            raise InputError("this run has no column of dates to filter by")
+        mask = days != NO_DAY
+        if since is not None:
+            mask &= days >= day(since)
+        if until is not None:
+            mask &= days <= day(until)
+        return mask
+
+    def _searched(self, filters: Filters) -> Bools | None:
+        if filters.mode == "meaning":
+            scores = self._scores(filters.q)
+            return np.zeros(self._rows.n, dtype=bool) if scores is None else scores > 0
+        words = Words.of(filters.q)
+        return words.within(self._rows.frame["folded"]) if words.parts else None
+
+    # --- ordering
+
+    def _order(self, filters: Filters, sort: Sort, descending: bool) -> Rows32:
+        chosen = self.chosen(filters)
+        rows = np.arange(self._rows.n, dtype=np.uint32) if chosen is None else chosen
+        key = self._key(filters, sort)
+        if key is None:
+            return rows[::-1] if descending and sort == "row" else rows
+        values, missing = key
+        values = values[rows]
+        order = np.argsort(-values if descending else values, kind="stable")
+        if missing is not None:  # what has no value stands at the end, whatever the direction
+            gone = missing[rows][order]
+            order = np.concatenate([order[~gone], order[gone]])
+        return rows[order]
+
+    def _key(self, filters: Filters, sort: Sort) -> tuple[Any, Bools | None] | None:
+        """What to sort by, and where that is missing; None where there is nothing to sort by."""
+        rows = self._rows
+        key: tuple[Any, Bools | None] | None = None
+        if sort == "confidence":
+            key = rows.confidence, None
+        elif sort == "topic":
+            key = rows.place.astype(np.int32), None
+        elif sort == "length":
+            key = rows.lengths().astype(np.int64), None
+        elif sort == "date" and (days := rows.days()) is not None:
+            key = days.astype(np.int64), days == NO_DAY
+        elif sort == "class" and (found := rows.classes()) is not None:
+            key = found[0].astype(np.int32), found[0] == NONE
+        elif sort == "match" and filters.q and filters.mode == "meaning":
+            scores = self._scores(filters.q)
+            key = None if scores is None else (np.round(scores, 6), None)
+        return key

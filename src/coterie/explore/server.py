@@ -1,0 +1,230 @@
+"""The server: routes, guard and the files of the page put together, and uvicorn to run them."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from coterie import __version__
+from coterie.errors import InputError
+from coterie.explore import routes_change, routes_read
+from coterie.explore.guard import Guard, is_loopback
+from coterie.explore.jobs import Jobs
+from coterie.explore.refusals import Invalid, Later, Refused
+from coterie.explore.schemas import Problem
+from coterie.explore.uploads import Uploads
+from coterie.explore.workspace import Workspace
+
+STATIC = Path(__file__).parent / "static"
+#: Ports that are tried after the one asked for.
+_PORTS = 50
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the server listens, and whom it lets in."""
+
+    host: str = "127.0.0.1"
+    token: str | None = None
+
+
+def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
+    """The page and its API for the runs of a folder."""
+    settings = settings or Settings()
+    jobs, uploads = Jobs(workspace), Uploads()
+
+    @contextlib.asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            jobs.close()
+            uploads.close()
+            workspace.close()
+
+    app = FastAPI(
+        title="coterie explore",
+        description="What the page of coterie explore asks, and nothing else. Requests that change something "
+        "need the header X-Coterie: 1.",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=life,
+        dependencies=[Depends(_known_parameters)],
+        responses={code: {"model": Problem} for code in (401, 403, 421, 422)},
+    )
+    app.add_middleware(Guard, host=settings.host, token=settings.token, limit=workspace.upload_bytes)
+    _tell_errors(app)
+    app.include_router(routes_read.router(workspace))
+    app.include_router(routes_change.router(workspace, jobs, uploads))
+    _serve_files(app)
+    app.openapi()  # built once, before requests ask for it from several threads
+    return app
+
+
+def _serve_files(app: FastAPI) -> None:
+    files = StaticFiles(directory=STATIC)
+
+    def page(name: str) -> Callable[[Request], Any]:
+        async def show(request: Request) -> Response:
+            return await files.get_response(name, request.scope)
+
+        return show
+
+    app.add_route("/", page("index.html"), include_in_schema=False)
+    app.add_route("/docs", page("docs.html"), include_in_schema=False)
+    app.mount("/static", files)
+
+
+# --- errors
+
+
+def _tell_errors(app: FastAPI) -> None:
+    """Every error is {"error": sentence}."""
+
+    @app.exception_handler(Refused)
+    async def refused(_: Request, error: Refused) -> JSONResponse:
+        more = {"retry": error.retry} if isinstance(error, Later) else {}
+        headers = {"retry-after": str(error.retry)} if isinstance(error, Later) else None
+        return JSONResponse({"error": str(error), **more}, error.status, headers)
+
+    @app.exception_handler(InputError)
+    async def wrong(_: Request, error: InputError) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, 422)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"error": _sentence(error)}, 422)
+
+    @app.exception_handler(StarletteHTTPException)
+    async def http(request: Request, error: StarletteHTTPException) -> JSONResponse:
+        return JSONResponse({"error": _http_sentence(request, error)}, error.status_code, error.headers)
+
+
+def _sentence(error: RequestValidationError) -> str:
+    """What is wrong in a request: which field, and its value."""
+    found = error.errors()[0]
+    kind, *path = found["loc"] or ("request",)
+    place = ".".join(str(part)[:60] for part in path) or str(kind)
+    if found["type"] == "json_invalid":
+        return "the body is not JSON"
+    if found["type"] == "missing":
+        return f"{place} is missing"
+    if found["type"] == "extra_forbidden":
+        return f"{place} is not known here"
+    message = found["msg"].removeprefix("Value error, ")
+    return f"{place}: {message[:1].lower()}{message[1:300]}; got {_shown(found.get('input'))}"
+
+
+def _shown(value: Any) -> str:
+    """A value as sentences show it: short."""
+    spelled = repr(value)
+    return spelled if len(spelled) <= 80 else spelled[:79] + "…"
+
+
+def _http_sentence(request: Request, error: StarletteHTTPException) -> str:
+    if error.status_code == 404 and error.detail == HTTPStatus.NOT_FOUND.phrase:
+        return f"there is no {request.url.path[:100]}"
+    if error.status_code == 405:
+        return f"{request.method} is not for {request.url.path[:100]}"
+    return str(error.detail)
+
+
+def _known_parameters(request: Request) -> None:
+    """Refuse query parameters that nobody reads: they are spelled wrong."""
+    path = getattr(request.scope.get("route"), "path", "")
+    operation = request.app.openapi()["paths"].get(path, {}).get(request.method.lower(), {})
+    known = {found["name"] for found in operation.get("parameters", ()) if found["in"] == "query"}
+    if unknown := sorted(set(request.query_params) - known):
+        listed = f"; there are {', '.join(sorted(known))}" if known else ""
+        raise Invalid(f"the parameter {unknown[0][:60]!r} is not known here{listed}")
+
+
+# --- running
+
+
+def serve(
+    workspace: Workspace,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    token: str | None = None,
+    browser: bool = True,
+    say: Callable[[str], None],
+) -> None:
+    """Serve until Ctrl-C. `say` is told the address, and whatever else a person should know."""
+    import uvicorn
+
+    if token is None and not is_loopback(host):
+        token = secrets.token_urlsafe(24)
+    with _listener(host, port, say) as listener:
+        settings = Settings(host, token)
+        config = uvicorn.Config(
+            make_app(workspace, settings),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=3,
+        )
+        server = uvicorn.Server(config)
+        address = _address(host, listener.getsockname()[1], workspace.start, token)
+        threading.Thread(
+            target=_welcome, args=(server, address, browser, say), name="coterie-welcome", daemon=True
+        ).start()
+        server.run(sockets=[listener])
+
+
+def _welcome(server: Any, address: str, browser: bool, say: Callable[[str], None]) -> None:
+    """Tell the address once somebody answers there, and open it."""
+    while not server.started:
+        if server.should_exit:
+            return
+        time.sleep(0.02)
+    say(f"{address}  (Ctrl-C ends it)")
+    if browser and not webbrowser.open(address):
+        say("no browser could be opened; open the address yourself")
+
+
+def _address(host: str, port: int, start: str | None, token: str | None) -> str:
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    shown = f"[{shown}]" if ":" in shown and not shown.startswith("[") else shown
+    query = {"token": token, "run": start}
+    wanted = urlencode({name: value for name, value in query.items() if value is not None})
+    return f"http://{shown}:{port}/" + (f"?{wanted}" if wanted else "")
+
+
+def _listener(host: str, port: int, say: Callable[[str], None]) -> socket.socket:
+    """A socket that listens on the port, or on the next free one."""
+    plain = host.strip("[]")
+    for number in [port] if port == 0 else range(port, min(port + _PORTS, 65536)):
+        try:
+            kind = socket.AF_INET6 if ":" in plain else socket.AF_INET
+            listener = socket.socket(kind, socket.SOCK_STREAM)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((plain, number))
+        except OSError as error:
+            listener.close()
+            if error.errno not in (13, 48, 98, 10048):
+                raise InputError(f"--host {host} cannot be served: {error.strerror or error}") from error
+            continue
+        if number != port and port:
+            say(f"port {port} is taken; {number} is free")
+        return listener
+    raise InputError(f"no port from {port} on is free; --port 0 takes any")

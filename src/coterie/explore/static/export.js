@@ -1,0 +1,51 @@
+// Save what is selected as a file.
+import { bdi, count, cut, decimal, h, many } from "./dom.js";
+import { get, runPath, url } from "./api.js";
+import { openDialog } from "./dialogs.js";
+import { filters, state, topicOf } from "./state.js";
+
+const FORMATS = [["csv", "CSV", "for spreadsheets; cells that a spreadsheet would run as formulas are made harmless"],
+  ["parquet", "Parquet", "for programs; smaller, with types"]];
+
+/** Ask for the format and give the link. */
+export function openExport() {
+  const asked = filters(), link = h("a", { class: "button main", download: "" }, "save the file"),
+    said = h("p", { class: "sum", "aria-live": "polite" }, "Counting the texts …");
+  const point = (format) => { link.href = url(runPath("/export"), { format, ...asked }); };
+  const ways = h("fieldset", { class: "ways" }, h("legend", {}, "Format"), FORMATS.map(([value, name, note], at) => h("label", {},
+    h("input", { type: "radio", name: "export-format", value, checked: at === 0, onchange: () => point(value) }),
+      h("span", {}, name, " ", h("span", { class: "quiet small" }, note)))));
+  point("csv");
+  const dialog = openDialog({ title: "Save the selected texts",
+    content: [h("ul", { class: "selection" }, inWords().map((part) => h("li", {}, part))), said, ways], more: [link] });
+  link.addEventListener("click", () => setTimeout(() => dialog.close(), 50));
+  tell(asked, said, link);
+}
+
+async function tell(asked, said, link) {
+  try {
+    const { total } = await get(runPath("/texts"), { ...asked, limit: 1 });
+    const all = state.overview.texts, part = total === all ? "All" : `${count(total)} of`;
+    said.textContent = total ? `${part} ${many(all, "text")}, each with its topic, confidence and reason.` : "No text matches; there is nothing to save.";
+    if (!total) link.removeAttribute("href");
+  } catch (error) {
+    said.replaceChildren(bdi(error.message));
+  }
+}
+
+/** The filters that are set, each as a phrase. */
+function inWords() {
+  const parts = [], { least, most, since, until } = state, put = (is, ...what) => { if (is) parts.push(what); };
+  put(state.topics.length, state.topics.length === 1 ? "topic " : "topics ",
+    state.topics.flatMap((id, at) => [at ? ", " : "", bdi(cut(topicOf(id)?.label ?? String(id), 60))]));
+  put(state.q.trim(), state.mode === "meaning" ? "near in meaning to " : "with the words ", h("q", {}, bdi(cut(state.q.trim(), 100))));
+  put(least !== null, `confidence from ${decimal(least ?? 0)}`);
+  put(most !== null, `confidence up to ${decimal(most ?? 1)}`);
+  put(state.classes.length, bdi(cut((state.overview && state.overview.label) || "class", 40)), " ",
+    state.classes.slice(0, 8).flatMap((name, at) => [at ? " or " : "", bdi(cut(name || "(none)", 40))]));
+  put(since, `since ${since}`);
+  put(until, `until ${until}`);
+  put(state.lasso, "inside the line drawn on the map");
+  put(state.known !== null, state.known ? "with a known word" : "without a known word");
+  return parts.length ? parts : [["all texts of the run ", bdi(state.run)]];
+}

@@ -1,0 +1,185 @@
+// The start: runs of the folder to open, and a file that becomes a new run.
+import { bdi, button, cut, day, h, many, percent, say } from "./dom.js";
+import { get, send } from "./api.js";
+import { apart, cancel, follow, progress, wording } from "./jobs.js";
+import { openRun } from "./run.js";
+import { state, subscribe, update } from "./state.js";
+
+const TYPES = ".csv,.tsv,.txt,.json,.jsonl,.ndjson,.parquet,.xlsx,.gz";
+
+/** Draw the view "start"; gives a function that ends it. */
+export function openStart(element) {
+  const work = h("section", { class: "start-new", "aria-labelledby": "start-new-title" }),
+    runs = h("section", { class: "start-runs", "aria-labelledby": "start-runs-title" });
+  const stop = new AbortController(), page = { work, upload: null, signal: stop.signal };
+  element.replaceChildren(h("div", { class: "other-page start" },
+    h("div", { class: "other-head" }, h("h2", {}, "Topics of texts"), state.run ? button("back to the run",
+      () => update({ view: "explore" }, { push: true }), { class: "plain" }) : null),
+    h("div", { class: "start-parts" }, work, runs)));
+  dropZone(page);
+  const list = () => drawRuns(runs);
+  const forget = subscribe(["runs", "about", "stirred"], list);
+  list();
+  get("/runs").then((answer) => update({ runs: answer.runs }), say);
+  // a file that misses the zone must not replace the page
+  for (const name of ["dragover", "drop"]) window.addEventListener(name,
+    (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); }, { signal: stop.signal });
+  return () => { forget(); stop.abort(); discard(page); element.replaceChildren(); };
+}
+
+function drawRuns(box) {
+  const { runs } = state, rows = (runs || []).map((run) => h("li", {}, run.error
+    ? [h("strong", {}, bdi(run.name)), h("p", { class: "look small" }, bdi(cut(run.error, 300)))]
+    : h("button", { type: "button", class: "run-card", onclick: () => openRun(run.name) }, h("strong", {}, bdi(run.name)),
+      h("span", { class: "quiet" }, `${many(run.texts, "text")} · ${many(run.topics, "topic")}`),
+        h("span", { class: "quiet small" }, run.source ? [bdi(cut(run.source.split(/[\\/]/).at(-1), 60)), " · "] : "", day(run.made)))));
+  box.replaceChildren(h("h3", { id: "start-runs-title" }, "Runs in this folder"),
+    rows.length ? h("ul", { class: "run-list" }, rows) : h("p", { class: "quiet" }, runs ? "None yet. The first file you fit becomes one." : "…"));
+}
+
+// the file
+
+function dropZone(page, trouble = null) {
+  const limit = state.about && state.about.limits ? `, up to ${size(state.about.limits.upload_bytes)}` : "";
+  const input = h("input", { type: "file", accept: TYPES, class: "hidden", tabindex: -1, "aria-label": "File of texts",
+    onchange: () => { if (input.files.length) take(page, input.files[0]); } });
+  const zone = h("div", { class: "drop" }, h("p", { class: "drop-say" }, "Drop a file of texts here"),
+    button("choose a file", () => input.click(), { class: "main" }), input,
+    h("p", { class: "quiet small" }, `CSV, TSV, JSON lines, Parquet, Excel or one text a line${limit}. It stays on the machine that runs coterie.`),
+    h("div", { role: "alert" }, trouble ? h("p", { class: "look" }, bdi(trouble)) : ""));
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    if (event.dataTransfer.files.length > 1) say("One file at a time; the first one is taken.");
+    if (event.dataTransfer.files.length) take(page, event.dataTransfer.files[0]);
+  });
+  page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"), zone);
+}
+
+function size(bytes) {
+  const units = ["bytes", "kB", "MB", "GB"], step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), 3);
+  return `${(bytes / 1000 ** step).toFixed(step > 2 && bytes % 1e9 ? 1 : 0)} ${units[step]}`;
+}
+
+async function take(page, file) {
+  const most = state.about?.limits?.upload_bytes;
+  if (most && file.size > most) return dropZone(page,
+    `${file.name} has ${size(file.size)}; at most ${size(most)} can be dropped here. Fit it in a terminal: coterie fit.`);
+  page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
+    h("div", { class: "drop waiting", role: "status" }, h("p", {}, "Reading ", bdi(file.name), ` (${size(file.size)}) …`),
+    h("div", { class: "progress unknown" }, h("span", { "--part": "30%" }))));
+  try {
+    const upload = await send("PUT", "/uploads", file, { params: { name: file.name }, signal: page.signal });
+    discard(page);
+    page.upload = upload;
+    preview(page);
+  } catch (error) {
+    if (error.name !== "AbortError") dropZone(page, error.message);
+  }
+  return undefined;
+}
+
+function discard(page) {
+  if (page.upload) send("DELETE", `/uploads/${encodeURIComponent(page.upload.id)}`).catch(() => {}); // it is removed in time anyway
+  page.upload = null;
+}
+
+// columns and settings
+
+function preview(page) {
+  const { upload } = page, wanted = { text: upload.guess.text };
+  const table = h("div", { class: "scroll preview", tabindex: 0, role: "region", "aria-label": "First rows of the file" });
+  const said = h("p", { class: "chosen-column", "aria-live": "polite" });
+  const choose = (column) => {
+    wanted.text = column;
+    grid(table, upload, wanted, choose);
+    said.replaceChildren("Texts are in ", h("strong", {}, bdi(column)), h("span", { class: "quiet" }, ". Click another column's head to change that."));
+  };
+  page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
+    h("p", {}, h("strong", {}, bdi(upload.name)), h("span", { class: "quiet" }, ` · ${facts(upload)}`)), said, table, settings(page, upload, wanted));
+  choose(wanted.text);
+}
+
+function settings(page, upload, wanted) {
+  const field = (title, ...inputs) => h("label", { class: "field" }, h("span", {}, title), inputs);
+  const column = (guess) => h("select", {}, h("option", { value: "" }, "(none)"),
+    upload.columns.map(({ name }) => h("option", { value: name, selected: name === guess }, cut(name, 60))));
+  const date = column(upload.guess.date), label = column(upload.guess.label);
+  const auto = h("input", { type: "radio", name: "how-many", value: "auto", checked: true });
+  const exact = h("input", { type: "radio", name: "how-many", value: "number" });
+  const number = h("input", { type: "number", min: 1, max: 10000, value: 20, "aria-label": "Number of topics", onfocus: () => { exact.checked = true; } });
+  const languages = state.about?.languages?.length ? state.about.languages : ["english"];
+  const language = h("select", {}, languages.map((each) => h("option", { value: each, selected: each === "english" }, each)));
+  const name = h("input", { type: "text", value: fresh(upload.name), maxlength: 100, required: true, autocomplete: "off" });
+  const trouble = h("div", { role: "alert" });
+  const form = h("form", { class: "settings" }, field("Dates", date), field("Known classes", label),
+    h("fieldset", { class: "ways" }, h("legend", {}, "Topics"), h("label", {}, auto, "find a good number"),
+      h("span", { class: "with-number" }, h("label", {}, exact, "this many"), number)),
+    field("Language", language), field("Name of the run", name), trouble,
+    h("div", { class: "dialog-foot" }, button("another file", () => { discard(page); dropZone(page); }), h("span", { class: "space" }),
+      h("button", { type: "submit", class: "main" }, "fit")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    trouble.replaceChildren();
+    fit(page, form, trouble, { name: name.value.trim(), text: wanted.text, date: date.value || null, label: label.value || null,
+      topics: exact.checked ? Number(number.value) : "auto", language: language.value });
+  });
+  return form;
+}
+
+async function fit(page, form, trouble, wanted) {
+  for (const part of form.elements) part.disabled = true;
+  try {
+    const job = await send("POST", `/uploads/${encodeURIComponent(page.upload.id)}/fit`, wanted);
+    page.upload = null; // it belongs to the job now
+    fitting(page, job);
+  } catch (error) {
+    for (const part of form.elements) part.disabled = false;
+    trouble.replaceChildren(h("p", { class: "look" }, bdi(error.message)));
+  }
+}
+
+function facts(upload) {
+  const format = { csv: "CSV", tsv: "TSV", jsonl: "JSON lines", parquet: "Parquet", xlsx: "Excel", lines: "one text a line" }[upload.format]
+    || upload.format;
+  return [format, size(upload.bytes), upload.encoding, `first ${many(upload.rows_seen, "row")} looked at`].filter(Boolean).join(" · ");
+}
+
+function grid(box, upload, wanted, choose) {
+  const at = upload.columns.findIndex((column) => column.name === wanted.text), had = box.contains(document.activeElement);
+  const head = upload.columns.map((column, each) => h("th", { scope: "col", class: each === at ? "chosen" : null },
+    h("button", { type: "button", "aria-pressed": String(each === at), title: "Take the texts from this column", onclick: () => choose(column.name) },
+      h("strong", {}, bdi(cut(column.name, 40))), h("span", { class: "quiet small" }, `${column.kind} · ${percent(column.filled)} filled`),
+        h("span", { class: "is-text small" }, each === at ? "✓ texts" : ""))));
+  box.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, head)),
+    h("tbody", {}, upload.preview.slice(0, 8)
+      .map((row) => h("tr", {}, row.map((cell, each) => h("td", { class: each === at ? "chosen" : null }, bdi(cut(cell, 140)))))))));
+  const chosen = box.querySelector("th.chosen");
+  if (!had && chosen && chosen.offsetLeft + chosen.offsetWidth > box.clientWidth) box.scrollLeft = Math.max(chosen.offsetLeft - 40,
+    0); // narrow: what is chosen is in sight
+  if (had) box.querySelector("[aria-pressed=true]")?.focus();
+}
+
+function fresh(name) {
+  const base = name.replace(/(\.(csv|tsv|txt|jsonl?|ndjson|parquet|xlsx|gz))+$/i, "").replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[.-]+|-+$/g, "")
+    .slice(0, 60) || "run";
+  const taken = new Set((state.runs || []).map((run) => run.name.toLowerCase()));
+  if (!taken.has(base.toLowerCase())) return base;
+  for (let number = 2; ; number++) if (!taken.has(`${base}-${number}`.toLowerCase())) return `${base}-${number}`;
+}
+
+async function fitting(page, job) {
+  const box = h("div", { class: "drop waiting" });
+  page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"), box);
+  const tell = (step) => box.replaceChildren(h("p", { class: "drop-say" }, bdi(step.title)), progress(step),
+    h("p", { class: "quiet", role: "status" }, bdi(wording(step))), button("cancel", () => cancel(step)));
+  tell(job);
+  apart(job.id, true);
+  page.signal.addEventListener("abort", () => apart(job.id, false)); // left: the bar at the top goes on with it
+  const end = await follow(job, tell);
+  if (page.signal.aborted) return;
+  if (end.state === "done") openRun(end.run);
+  else dropZone(page, end.state === "failed" ? end.error : "Cancelled.");
+}

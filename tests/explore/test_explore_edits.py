@@ -1,0 +1,217 @@
+"""Edits over the API: what is written, what readers see meanwhile, what is refused."""
+
+import threading
+import time
+
+import pytest
+from explore_runs import change, client_of, finished, version
+
+from coterie.explore import editing
+from coterie.runs import Run, open_run
+from coterie.topics import TopicModel
+
+
+def topics(client):
+    return {topic["id"]: topic for topic in client.get("/api/runs/run").json()["topics"]}
+
+
+def rows_of(client, topic):
+    page = client.get(f"/api/runs/run/texts?topic={topic}&limit=200").json()
+    return [row["row"] for row in page["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"kind": "rename", "topics": [0], "label": " Deliveries "}, "to 'Deliveries'"),
+        ({"kind": "merge", "topics": [0, 1]}, "into topic 0"),
+        ({"kind": "split", "topics": [0], "parts": 2}, "into 2"),
+        ({"kind": "ban", "terms": ["parcel"]}, "ban 'parcel'"),
+        ({"kind": "pin", "topics": [1], "texts": ["a text of nobody"]}, "pin 'a text of nobody'"),
+    ],
+)
+def test_edits_are_those_of_the_library(client, folder, body, sentence):
+    expected = open_run(folder / "run").with_texts()
+    first = version(client)
+    job = finished(client, change(client, **body))
+    assert job["state"] == "done", job
+    after = client.get("/api/runs/run").json()
+    assert job["version"] == after["version"] != first
+    assert sentence in after["edits"][-1]["sentence"]
+    written = open_run(folder / "run")
+    expected.edit(*written.model.edits)
+    assert written.model.topics == expected.topics
+    assert written.model.edits[-1].made
+    assert {t: found["size"] for t, found in topics(client).items()} == {
+        t.id: t.size for t in expected.topics
+    }
+
+
+def test_many_texts_are_pinned_at_once_and_go_back_at_once(client, folder, monkeypatch):
+    rows, described = rows_of(client, 0)[:10], []
+    before = open_run(folder / "run").model.topics
+    describe = TopicModel._describe
+    client.workspace.get("run").wait()
+    monkeypatch.setattr(TopicModel, "_describe", lambda model: described.append(1) or describe(model))
+    assert finished(client, change(client, kind="pin", topics=[1], rows=rows * 2))["state"] == "done"
+    assert len(described) == 1
+    assert set(rows) <= set(rows_of(client, 1))
+    assert len(open_run(folder / "run").model.edits) > 1
+    assert finished(client, change(client, "undo"))["state"] == "done"
+    after = open_run(folder / "run").model
+    assert after.edits == ()
+    assert after.topics == before
+
+
+def test_a_rename_describes_nothing_anew(client, monkeypatch):
+    client.workspace.get("run").wait()
+
+    def never(model):
+        raise AssertionError("described")
+
+    monkeypatch.setattr(TopicModel, "_describe", never)
+    assert finished(client, change(client, kind="rename", topics=[0], label="x"))["state"] == "done"
+    assert finished(client, change(client, "undo"))["state"] == "done"
+    assert not topics(client)[0]["named"]
+
+
+def test_undo_after_a_restart_replays_the_log(folder):
+    with client_of(folder) as client:
+        before = topics(client)
+        finished(client, change(client, kind="merge", topics=[0, 1]))
+        finished(client, change(client, kind="rename", topics=[0], label="both"))
+    with client_of(folder) as client:
+        assert finished(client, change(client, "undo"))["state"] == "done"
+        assert finished(client, change(client, "undo"))["state"] == "done"
+        assert topics(client) == before
+        again = change(client, "undo")
+        assert again.status_code == 422
+        assert "no edit" in again.json()["error"]
+
+
+def test_readers_see_the_old_run_until_the_new_one_is_written(client, folder, monkeypatch):
+    entered, go = threading.Event(), threading.Event()
+    save = Run.save
+
+    def slow(run):
+        entered.set()
+        assert go.wait(20)
+        return save(run)
+
+    monkeypatch.setattr(Run, "save", slow)
+    before, old = topics(client), version(client)
+    answer = change(client, kind="merge", topics=[0, 1])
+    assert entered.wait(20)
+    assert topics(client) == before
+    assert version(client) == old
+    busy = change(client, kind="rename", topics=[0], label="x")
+    assert busy.status_code == 409
+    assert "right now" in busy.json()["error"]
+    cancelled = client.delete(f"/api/jobs/{answer.json()['id']}").json()
+    assert cancelled["state"] == "running"  # it is being written already
+    go.set()
+    assert finished(client, answer)["state"] == "done"
+    assert len(topics(client)) == len(before) - 1
+    assert finished(client, change(client, kind="rename", topics=[0], label="x"))["state"] == "done"
+
+
+def test_an_edit_that_fails_leaves_the_run_as_it_was(client, folder, monkeypatch):
+    def full(run):
+        raise OSError(28, "No space left on device")
+
+    old = (folder / "run" / "run.json").read_bytes()
+    monkeypatch.setattr(Run, "save", full)
+    job = finished(client, change(client, kind="merge", topics=[0, 1]))
+    assert job["state"] == "failed"
+    assert job["error"]
+    assert (folder / "run" / "run.json").read_bytes() == old
+    monkeypatch.undo()
+    assert len(topics(client)) == 4
+    assert finished(client, change(client, kind="merge", topics=[0, 1]))["state"] == "done"
+
+
+def test_a_change_for_another_version_is_refused(client, folder):
+    old = version(client)
+    run = open_run(folder / "run")
+    run.with_texts().rename(0, "from elsewhere")
+    run.save()
+    answer = client.post("/api/runs/run/edits", json={"version": old, "kind": "ban", "terms": ["parcel"]})
+    assert answer.status_code == 409
+    assert "changed meanwhile" in answer.json()["error"]
+    assert topics(client)[0]["label"] == "from elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "word"),
+    [
+        ({"kind": "rename", "topics": [99], "label": "x"}, 404, "99"),
+        ({"kind": "rename", "topics": [0], "label": "  "}, 422, "called"),
+        ({"kind": "rename", "topics": [0, 1], "label": "x"}, 422, "1 topics"),
+        ({"kind": "rename", "topics": [0]}, 422, "called"),
+        ({"kind": "rename", "topics": [0], "label": "x", "parts": 2}, 422, "parts"),
+        ({"kind": "merge", "topics": [0]}, 422, "2 topics"),
+        ({"kind": "merge", "topics": [0, 0]}, 422, "twice"),
+        ({"kind": "split", "topics": [0], "parts": 1}, 422, "parts"),
+        ({"kind": "ban"}, 422, "no term"),
+        ({"kind": "ban", "terms": ["xyzzy"]}, 422, "xyzzy"),
+        ({"kind": "pin", "topics": [0]}, 422, "rows or texts"),
+        ({"kind": "pin", "topics": [0], "rows": [160]}, 422, "160"),
+        ({"kind": "pin", "topics": [0], "rows": [-1]}, 422, "rows"),
+        ({"kind": "pin", "topics": [0], "rows": list(range(501))}, 422, "500"),
+        ({"kind": "pin", "topics": [0], "texts": ["\ud800"]}, 422, "texts"),
+        ({"kind": "paint", "topics": [0]}, 422, "kind"),
+        ({"kind": "ban", "terms": ["x"], "more": 1}, 422, "more"),
+        ({"kind": "split", "topics": ["0"]}, 422, "topics.0"),
+    ],
+)
+def test_what_cannot_be_done_is_told(client, body, status, word):
+    answer = change(client, **body)
+    assert answer.status_code == status
+    assert set(answer.json()) == {"error"}
+    assert word in answer.json()["error"]
+    assert client.get("/api/jobs").json() == {"jobs": []}
+
+
+def test_hostile_labels_are_text(client, folder):
+    label = "<script>alert(1)</script> \u202e =cmd()"
+    assert finished(client, change(client, kind="rename", topics=[0], label=label))["state"] == "done"
+    assert topics(client)[0]["label"] == label
+    assert "<script>alert(1)" not in (folder / "run" / "report.html").read_text()
+
+
+def test_edits_of_two_runs_do_not_wait_for_each_other(client, folder):
+    import shutil
+
+    shutil.copytree(folder / "run", folder / "other")
+    jobs = [change(client, run=run, kind="rename", topics=[0], label=run) for run in ("run", "other")]
+    assert [finished(client, job)["state"] for job in jobs] == ["done", "done"]
+    labels = {t["id"]: t["label"] for t in client.get("/api/runs/other").json()["topics"]}
+    assert labels[0] == "other"
+
+
+def test_counted_texts_are_taken_over(client, monkeypatch):
+    from coterie import runs
+
+    client.workspace.get("run").wait()
+
+    def never(*arguments):
+        raise AssertionError("counted again")
+
+    monkeypatch.setattr(runs, "count", never)
+    assert finished(client, change(client, kind="merge", topics=[0, 1]))["state"] == "done"
+    until = time.monotonic() + 20
+    while not client.get("/api/runs/run").json()["ready"]:
+        assert time.monotonic() < until
+    assert client.workspace.get("run").problem is None
+
+
+def test_texts_moved_together_are_known_by_one_time():
+    from coterie.topics import Edit
+    from coterie.topics.edits import Reference
+
+    to = (Reference(0, "a", ("a",)),)
+    pins = [Edit("pin", to, text=text, made="2024-01-01T00:00:00+00:00") for text in "abc"]
+    assert editing.together(pins) == 3
+    assert editing.together([Edit("pin", to, text="x"), Edit("pin", to, text="y")]) == 1
+    assert editing.together([*pins, Edit("rename", to, label="x", made=pins[0].made)]) == 1
+    assert editing.together([Edit("rename", to, label="x", made=pins[0].made), *pins]) == 3

@@ -1,0 +1,343 @@
+"""The server as a whole: errors, names of runs, the API against its own description, the command."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import pytest
+from explore_runs import HEADERS, change, client_of, finished, version
+
+from coterie.cli import main
+from coterie.explore.server import STATIC, make_app
+from coterie.explore.workspace import Workspace
+
+
+def test_runs_are_folders_with_a_record(client, folder):
+    (folder / "notes").mkdir()
+    (folder / "broken").mkdir()
+    (folder / "broken" / "run.json").write_text("{")
+    shutil.copytree(folder / "run", folder / ".hidden")
+    listed = {run["name"]: run for run in client.get("/api/runs").json()["runs"]}
+    assert set(listed) == {"run", "broken"}
+    assert listed["run"]["texts"] == 160
+    assert listed["run"]["error"] is None
+    assert listed["broken"]["error"]
+    broken = client.get("/api/runs/broken")
+    assert broken.status_code == 422
+    assert "run.json" in broken.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "name", ["none", "..%2frun", "%2e%2e", ".hidden", "run%00", "run%2f..", "a%5cb", "%ff", "x" * 300]
+)
+def test_no_path_comes_from_a_request(client, folder, name):
+    shutil.copytree(folder / "run", folder.parent / "outside")
+    shutil.copytree(folder / "run", folder / ".hidden")
+    for path in (f"/api/runs/{name}", f"/api/runs/{name}/texts", f"/api/runs/{name}/report"):
+        answer = client.get(path)
+        assert answer.status_code in (404, 422), path
+        assert set(answer.json()) == {"error"}
+
+
+def test_a_run_that_is_changed_on_disk_is_opened_anew(client, folder):
+    from coterie.runs import open_run
+
+    first = version(client)
+    assert client.workspace.get("run") is client.workspace.get("run")
+    run = open_run(folder / "run")
+    run.with_texts().rename(0, "changed")
+    run.save()
+    assert version(client) != first
+    shutil.rmtree(folder / "run")
+    assert client.get("/api/runs/run").status_code == 404
+
+
+def test_few_runs_are_open_at_once(folder):
+    for number in range(5):
+        shutil.copytree(folder / "run", folder / f"run{number}")
+    workspace = Workspace(folder)
+    first = workspace.get("run0")
+    for number in range(5):
+        workspace.get(f"run{number}")
+    assert len(workspace._opened) == 3
+    assert first.overview().name == "run0"  # whoever holds it can go on
+    workspace.close()
+
+
+def test_two_who_ask_at_once_open_it_once(folder, monkeypatch):
+    from coterie.explore import workspace as module
+
+    opened, real = [], module.open_run
+    monkeypatch.setattr(module, "open_run", lambda path: opened.append(path) or real(path))
+    workspace, found = Workspace(folder), []
+    threads = [threading.Thread(target=lambda: found.append(workspace.get("run"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(opened) == 1
+    assert len(set(map(id, found))) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/none", 404),
+        ("GET", "/none", 404),
+        ("POST", "/api/about", 405),
+        ("GET", "/api/about?x=1", 422),
+        ("GET", "/api/runs/run?version=1", 422),
+        ("GET", "/api/runs/run/topics/-1", 422),
+        ("GET", "/api/runs/run/topics/a", 422),
+        ("GET", "/api/runs/run/texts?limit=201", 422),
+        ("GET", "/docs/", 404),
+    ],
+)
+def test_errors_are_sentences(client, method, path, status):
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    assert list(answer.json()) == ["error"]
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"1e999", b"[" * 100_000])
+def test_bodies_that_are_no_request(client, body):
+    answer = client.post("/api/runs/run/undo", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert list(answer.json()) == ["error"]
+
+
+def test_a_fault_is_told_without_its_inside(folder, caplog):
+    from fastapi.testclient import TestClient
+
+    workspace = Workspace(folder)
+    app = make_app(workspace)
+
+    def broken(name):
+        raise RuntimeError("secret /path")
+
+    workspace.get = broken
+    with TestClient(
+        app, base_url="http://127.0.0.1", headers=HEADERS, raise_server_exceptions=False
+    ) as client:
+        answer = client.get("/api/runs/run")
+    assert answer.status_code == 500
+    assert list(answer.json()) == ["error"]
+    assert "secret" not in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "secret" in caplog.text
+
+
+def test_the_page_and_its_files_are_there(client):
+    page = client.get("/")
+    assert page.status_code == 200
+    for name in ("index.html", "docs.html", "main.js"):
+        assert (STATIC / name).is_file()
+    assert "<script>" not in page.text
+    assert client.get("/docs").status_code == 200
+
+
+def test_the_description_names_every_answer(client):
+    described = client.get("/openapi.json").json()
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            answers = operation["responses"]
+            assert {"401", "403", "421", "422"} <= set(answers), (method, path)
+            for code, answer in answers.items():
+                if code[0] in "45":
+                    schema = answer["content"]["application/json"]["schema"]
+                    assert schema == {"$ref": "#/components/schemas/Problem"}, (method, path, code)
+    assert "HTTPValidationError" not in json.dumps(described)
+
+
+def test_the_api_does_what_it_describes(folder):
+    """Requests made up from the description: no fault, no status and no body that is not in it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the packages that the fuzzer is made of
+        import schemathesis
+        from hypothesis import HealthCheck, Phase, given, settings
+        from hypothesis import strategies as st
+
+    with client_of(folder) as client:
+        schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
+        current = {"run": "run", "version": version(client)}
+        for result in schema.get_all_operations():
+            operation = result.ok()
+
+            @given(case=operation.as_strategy(), real=st.booleans())
+            @settings(
+                max_examples=15, deadline=None, database=None, derandomize=True,
+                suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+            )  # fmt: skip
+            def holds(case, real):
+                if real and "run" in (case.path_parameters or {}):
+                    case.path_parameters["run"] = "run"
+                _check(client, case, current)
+
+            holds()
+
+
+def _check(client, case, current):
+    from urllib.parse import quote
+
+    path = case.path
+    for name, value in (case.path_parameters or {}).items():
+        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+    body = {} if type(case.body).__name__ == "NotSet" else {"content": _written(case)}
+    kind = {"content-type": case.media_type} if case.media_type else {}
+    answer = client.request(case.method, path, params=_parameters(case.query), headers=kind, **body)
+    assert answer.status_code < 500 or answer.status_code == 503, (case.method, path, answer.text)
+    described = case.operation.definition.raw["responses"]
+    if "/" in path.removeprefix(case.path[: case.path.find("{")]) or answer.status_code != 404:
+        assert str(answer.status_code) in described, (
+            case.method,
+            path,
+            answer.status_code,
+            answer.text[:200],
+        )
+    if answer.status_code >= 400:
+        assert isinstance(answer.json()["error"], str)
+    elif answer.status_code == 202:
+        client.delete(f"/api/jobs/{answer.json()['id']}")
+        finished(client, answer)
+
+
+def _written(case):
+    return case.body if isinstance(case.body, bytes) else json.dumps(case.body).encode()
+
+
+def _parameters(query):
+    return [
+        (name, str(value).lower() if isinstance(value, bool) else str(value))
+        for name, given in (query or {}).items()
+        for value in (given if isinstance(given, list) else [given])
+        if value is not None
+    ]
+
+
+# --- the command
+
+
+def started(*arguments, **settings):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as under a shell's &
+    server = subprocess.Popen(
+        [sys.executable, "-m", "coterie", "explore", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **settings,
+    )
+    return server, server.stdout.readline()
+
+
+def ended(server, number):
+    server.send_signal(number)
+    try:
+        code = server.wait(20)
+        return code, server.stdout.read(), server.stderr.read()
+    finally:
+        server.kill()
+        server.communicate()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_the_command_serves_and_ends_with_ctrl_c(folder):
+    import httpx2
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        server, said = started(folder / "run", "--no-browser", "--port", port)
+        try:
+            assert f"port {port} is taken" in said
+            address = server.stdout.readline().split()[0]
+            assert address.endswith("/?run=run")
+            assert httpx2.get(address).status_code == 200
+            assert httpx2.get(address.replace("/?", "/api/about?x")).status_code == 422
+        finally:
+            code, _, errors = ended(server, signal.SIGINT)
+    assert code == 130
+    assert errors.strip() == "coterie: interrupted; nothing was left half-written"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_other_machines_need_a_token(folder, tmp_path):
+    import httpx2
+
+    server, said = started("--folder", folder, "--host", "0.0.0.0", "--port", "0", "--no-browser")
+    try:
+        token = said.split("token=")[1].split()[0].split("&")[0]
+        port = said.split(":")[2].split("/")[0]
+        assert len(token) >= 24
+        plain = f"http://127.0.0.1:{port}/api/about"
+        assert httpx2.get(plain).status_code == 401
+        with httpx2.Client(follow_redirects=True) as client:
+            assert client.get(f"{plain}?token={token}").json()["workspace"] == "runs"
+            assert client.get(plain).status_code == 200
+    finally:
+        assert ended(server, signal.SIGTERM)[0] == 143
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["none"], "run.json is missing"),
+        (["--folder", "none"], "no folder"),
+        (["run", "--folder", ".."], "is not in"),
+        (["run", "--token", "short"], "8 letters"),
+        (["run", "--port", "99999"], "port"),
+        (["run", "--host", "999.1.1.1", "--no-browser"], "--host"),
+    ],
+)
+def test_what_the_command_cannot_do_is_told(folder, monkeypatch, arguments, word):
+    from click.testing import CliRunner
+
+    monkeypatch.chdir(folder)
+    result = CliRunner().invoke(main, ["explore", *arguments])
+    assert result.exit_code == 2
+    assert word in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_the_browser_opens_once_the_server_answers(folder, monkeypatch):
+    from coterie.explore import server as module
+
+    opened = []
+    monkeypatch.setattr(module.webbrowser, "open", lambda address: opened.append(address) or False)
+    said = []
+
+    class Server:
+        started, should_exit = True, False
+
+    module._welcome(Server(), "http://127.0.0.1:1/?run=run", True, said.append)
+    assert opened == ["http://127.0.0.1:1/?run=run"]
+    assert "open the address yourself" in said[-1]
+    module._welcome(Server(), "http://127.0.0.1:1/", False, said.append)
+    assert len(opened) == 1
+
+
+def test_two_people_change_the_same_run(client):
+    old = version(client)
+    answers = [
+        client.post(
+            "/api/runs/run/edits", json={"version": old, "kind": "rename", "topics": [0], "label": label}
+        )
+        for label in ("one", "two")
+    ]
+    assert [answer.status_code for answer in answers] == [202, 409]
+    finished(client, answers[0])
+    late = client.post("/api/runs/run/undo", json={"version": old})
+    assert late.status_code == 409
+    assert finished(client, change(client, "undo"))["state"] == "done"
+
+
+def test_the_package_ships_the_page():
+    assert {path.suffix for path in Path(STATIC).iterdir()} >= {".html", ".js", ".css"}

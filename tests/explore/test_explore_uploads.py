@@ -1,0 +1,221 @@
+"""Dropped files: kept apart, looked at, fitted, gone."""
+
+import gzip
+import stat
+
+import polars as pl
+import pytest
+from explore_runs import client_of, finished, write_texts
+
+from coterie import datasets
+from coterie.explore.preview import guess, look_at
+from coterie.explore.uploads import label_of
+from coterie.runs import open_run
+
+BYTES = {"content-type": "application/octet-stream"}
+
+
+def send(client, content, name="texts.csv"):
+    return client.put("/api/uploads", params={"name": name}, content=content, headers=BYTES)
+
+
+def private(tmp_path, monkeypatch):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    return place
+
+
+@pytest.fixture
+def content(tmp_path):
+    return write_texts(tmp_path / "texts.csv").read_bytes()
+
+
+def test_a_file_is_looked_at_fitted_and_gone(folder, content, tmp_path, monkeypatch):
+    place = private(tmp_path, monkeypatch)
+    with client_of(folder) as client:
+        answer = send(client, content, "C:\\Users\\me\\tickets.csv")
+        assert answer.status_code == 201
+        found = answer.json()
+        assert found["name"] == "tickets.csv"
+        assert found["bytes"] == len(content)
+        assert found["guess"] == {"text": "text", "date": "date", "label": "class"}
+        assert [column["kind"] for column in found["columns"]] == ["number", "date", "class", "text"]
+        assert (found["format"], found["encoding"], found["delimiter"]) == ("csv", "utf-8", ",")
+        assert len(found["preview"]) == 20
+        assert found["rows_seen"] == 160
+        (kept,) = place.glob("coterie-uploads-*")
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+        wanted = {"name": "new run", "text": "text", "date": "date", "label": "class", "topics": 4}
+        job = finished(client, client.post(f"/api/uploads/{found['id']}/fit", json=wanted))
+        assert job["state"] == "done", job
+        assert list(kept.iterdir()) == []
+        run = open_run(folder / "new run")
+        assert run.info["data"]["source"] == "tickets.csv"
+        assert run.info["data"]["label"] == "class"
+        assert client.get("/api/runs/new run").json()["texts"] == 160
+        assert client.post(f"/api/uploads/{found['id']}/fit", json=wanted).status_code in (404, 409)
+    assert not kept.exists()
+
+
+def test_a_fit_that_fails_keeps_the_file(client, content):
+    id = send(client, b"text\n" + b"the of and\n" * 20).json()["id"]
+    job = finished(client, client.post(f"/api/uploads/{id}/fit", json={"name": "x", "text": "text"}))
+    assert job["state"] == "failed"
+    assert "no word counts" in job["error"]
+    assert "/" not in job["error"].replace("and/or", "")
+    assert client.delete(f"/api/uploads/{id}").status_code == 204
+    assert client.delete(f"/api/uploads/{id}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"name": "run", "text": "text"}, 409),
+        ({"name": "../x", "text": "text"}, 422),
+        ({"name": "", "text": "text"}, 422),
+        ({"name": "x", "text": "none"}, 422),
+        ({"name": "x", "text": "text", "date": "none"}, 422),
+        ({"name": "x", "text": "text", "language": "klingon"}, 422),
+        ({"name": "x", "text": "text", "language": ","}, 422),
+        ({"name": "x", "text": "text", "topics": 0}, 422),
+        ({"name": "x", "text": "text", "topics": "many"}, 422),
+        ({"text": "text"}, 422),
+    ],
+)
+def test_what_cannot_be_fitted_is_told(client, content, body, status):
+    id = send(client, content).json()["id"]
+    answer = client.post(f"/api/uploads/{id}/fit", json=body)
+    assert answer.status_code == status
+    assert set(answer.json()) == {"error"}
+    assert client.delete(f"/api/uploads/{id}").status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "word"),
+    [
+        (b"", "a.csv", "empty"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "a.csv", "picture"),
+        (b"%PDF-1.4", "a.txt", "PDF"),
+        (b"PK\x03\x04 and no workbook", "a.xlsx", "Excel"),
+        (b"PAR1\x15 and no table", "a.parquet", "Parquet"),
+        (b"a,b\n", "a.csv", "no rows"),
+        (b"{no json\n", "a.jsonl", "JSON"),
+        (b"[1, 2]\n", "a.jsonl", "JSON"),
+        (gzip.compress(b"text\nwords\n")[:-9], "a.csv.gz", "gzip"),
+        (b"text\n" + b"x" * (1 << 22), "a.csv", "longer"),
+    ],
+)
+def test_bad_files_are_told_in_a_sentence(folder, content, name, word, tmp_path, monkeypatch):
+    place = private(tmp_path, monkeypatch)
+    with client_of(folder) as client:
+        answer = send(client, content, name)
+        assert answer.status_code == 422
+        assert word in answer.json()["error"]
+        assert str(place) not in answer.json()["error"]
+        assert [path for kept in place.iterdir() for path in kept.iterdir()] == []
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "tsv", "xlsx", "lines", "csv.gz", "utf-16", "cp1252"])
+def test_formats(client, tmp_path, kind):
+    frame = pl.read_csv(datasets.SAMPLE_FILE).head(200).with_columns(pl.col("text").fill_null("é"))
+    path = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        frame.write_parquet(path)
+    elif kind == "jsonl":
+        frame.write_ndjson(path)
+    elif kind == "tsv":
+        frame.write_csv(path, separator="\t")
+    elif kind == "xlsx":
+        import openpyxl
+
+        book = openpyxl.Workbook()
+        for row in [frame.columns, *frame.iter_rows()]:
+            book.active.append(row)
+        book.save(path)
+    elif kind == "lines":
+        path.write_text("\n".join(text.replace("\n", " ") for text in frame["text"]))
+    elif kind == "csv.gz":
+        path.write_bytes(gzip.compress(frame.write_csv().encode()))
+    else:
+        path.write_bytes(("text;id\n" + "Straße für Bücher;1\n" * 30).encode(kind))
+    found = send(client, path.read_bytes(), path.name.replace("lines", "txt").replace(kind, kind)).json()
+    assert found["guess"]["text"] == "text", found
+    if kind in ("utf-16", "cp1252"):
+        assert found["preview"][0] == ["Straße für Bücher", "1"]
+        assert found["encoding"] == kind
+
+
+def test_a_file_in_an_old_encoding_is_fitted_in_it(client, folder):
+    words = ["Straße", "Bücher", "Größe", "Käufer"]
+    lines = "".join(f"{words[i % 4]} {words[(i + 1) % 4]} {words[i % 2]}\n" for i in range(60))
+    id = send(client, ("text\n" + lines).encode("cp1252")).json()["id"]
+    wanted = {"name": "old", "text": "text", "topics": 2, "language": "german"}
+    job = finished(client, client.post(f"/api/uploads/{id}/fit", json=wanted))
+    assert job["state"] == "done", job
+    assert open_run(folder / "old").texts()[0].startswith("Straße")
+
+
+def test_one_wrong_byte_does_not_make_a_file_another_one(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(("text,id\n" + "Straße für Bücher,1\n" * 30).encode() + b"\xff bad,2\n")
+    found = look_at(path, "id", "a.csv", 1)
+    assert found.encoding == "utf-8"
+    assert found.rows_seen == 30
+
+
+def test_guesses_prefer_words_to_keys():
+    rows = {
+        "url": [f"https://example.org/tickets/{i:030}" for i in range(50)],
+        "status": ["open", "closed"] * 25,
+        "when": ["2024-01-01"] * 50,
+        "message": [f"my kettle is broken {i}" for i in range(50)],
+    }
+    from coterie.explore.preview import _column
+
+    columns = [_column(pl.Series(name, values)) for name, values in rows.items()]
+    found = guess(columns)
+    assert (found.text, found.date, found.label) == ("message", "when", "status")
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\a\\b.csv", "b.csv"),
+        ("a\r\nSet-Cookie: x.csv", "aSet-Cookie: x.csv"),
+        ("\u202ecsv.exe", "csv.exe"),
+        ("", "upload"),
+        ("...", "upload"),
+        ("/", "upload"),
+    ],
+)
+def test_names_are_labels(name, label):
+    assert label_of(name) == label
+
+
+def test_long_names_keep_their_ending():
+    assert len(label_of("x" * 500 + ".csv")) <= 125
+    assert label_of("x" * 500 + ".csv").endswith(".csv")
+
+
+def test_few_files_wait_at_once(folder, tmp_path, monkeypatch):
+    place = private(tmp_path, monkeypatch)
+    with client_of(folder) as client:
+        ids = [send(client, b"text\nsome words\n").json()["id"] for _ in range(7)]
+        (kept,) = place.glob("coterie-uploads-*")
+        assert len(list(kept.iterdir())) == 4
+        assert client.delete(f"/api/uploads/{ids[0]}").status_code == 404
+        assert client.delete(f"/api/uploads/{ids[-1]}").status_code == 204
+
+
+def test_what_a_killed_server_left_is_removed(folder, tmp_path, monkeypatch):
+    place = private(tmp_path, monkeypatch)
+    left = place / "coterie-uploads-left"
+    left.mkdir()
+    (left / "secret.csv").write_text("text")
+    with client_of(folder) as client, client_of(folder) as other:
+        send(client, b"text\nsome words\n")
+        assert not left.exists()
+        send(other, b"text\nsome words\n")
+        assert len(list(place.glob("coterie-uploads-*/*"))) == 2  # those of living servers stay
