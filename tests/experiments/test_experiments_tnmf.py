@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,10 +10,8 @@ from scipy.sparse import csr_matrix
 
 from coterie import TermNMF
 from coterie.experiments import tnmf, tnmf_kinds
-from coterie.experiments.collections import checksums
 from coterie.experiments.page import Page
 from coterie.experiments.results import Results
-from coterie.experiments.runner import run
 from coterie.experiments.store import Store
 from coterie.experiments.tnmf_claims import METHODS, OURS, claims
 from coterie.experiments.trial import Outcome
@@ -155,34 +151,3 @@ def test_all_trials_are_there_for_every_method_and_run():
     found = [t for t in tnmf.trials(quick=False) if t.kind == "tnmf-topics"]
     assert len(found) == len(set(found)) == 2 * 5 * 10 * len(METHODS)
     assert sorted({t.k for t in found}) == [20, 40, 60, 80, 100]
-
-
-def test_the_quick_run_gives_the_whole_page(tmp_path, dataset):
-    for name in ("titles", "stackoverflow", "tweet", "reddit"):
-        dataset(name)
-    trials = tnmf.trials(quick=True)
-    with Store(tmp_path / "results.jsonl", checksums([trial.collection for trial in trials])) as store:
-        run(trials, store, workers=2)
-        results = Results(trials, store)
-    page = Page(tmp_path, "tnmf", tnmf.TITLE)
-    tnmf.page(results, page)
-    text = page.write(results).read_text(encoding="utf-8")
-    for part in (
-        "Data",
-        "Vocabulary",
-        "Density",
-        "Clustering",
-        "Classification",
-        "Top words",
-        "Time",
-        "What holds",
-    ):
-        assert re.search(rf"^## {part}", text, re.MULTILINE), part
-    pictures = re.findall(r"\]\((tnmf/[\w-]+\.svg)\)", text)
-    assert len(pictures) == 6
-    for picture in pictures:
-        assert (tmp_path / picture).stat().st_size > 5000
-        assert (tmp_path / picture).with_suffix(".png").stat().st_size > 5000
-    assert "nan" not in text.split()
-    # the published Title data is the paper's, to the last word
-    assert re.search(r"^\| Title, paper \| (.*)$", text, re.MULTILINE)[1] in text.split("titles, here")[1]
