@@ -12,13 +12,11 @@ from pathlib import Path
 
 import foundation
 import methods
-import papers
 import product
 import speed
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 SECTIONS = {
-    "papers": papers.report,
     "foundation": foundation.report,
     "methods": methods.report,
     "solvers": methods.report_solvers,
