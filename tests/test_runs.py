@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -297,6 +298,63 @@ def test_edits_are_saved_and_played_again(folder, tmp_path):
     fresh = fit_run(read_texts(tmp_path / "more.csv", "subject"), folder, TopicModel(n_topics=3), edits=())
     assert fresh.model.edits == ()
     assert edits_of(folder) == ()
+
+
+def on_the_map(run):
+    found = run.map()
+    ids = [run.info["topics"][at] for at in found.order]
+    return {
+        topic: (*found.topics.positions[n], *found.topics.shades[n], found.topics.radii[n])
+        for n, topic in enumerate(ids)
+    }
+
+
+def test_edits_move_no_topic_that_stays_and_change_no_colour(folder):
+    run = open_run(folder)
+    before = on_the_map(run)
+    run.with_texts().split(1)
+    run = run.save()
+    split = on_the_map(run)
+    assert {topic: place[:4] for topic, place in split.items() if topic in before} == {
+        topic: place[:4] for topic, place in before.items()
+    }
+    (new,) = set(split) - set(before)
+    assert split[new][2:4] not in [place[2:4] for place in before.values()]  # a colour of its own
+    for x, y, _, _, radius in [place for topic, place in split.items() if topic != new]:
+        assert np.hypot(split[new][0] - x, split[new][1] - y) >= 0.95 * (split[new][4] + radius)
+    run.with_texts().merge(0, 2)
+    merged = on_the_map(run.save())
+    assert {topic: place[:4] for topic, place in merged.items()} == {
+        topic: place[:4] for topic, place in split.items() if topic != 2
+    }
+
+
+def test_one_date_that_cannot_be_read_is_told_and_the_others_count(tmp_path):
+    dates = [f"{1 + i % 28:02}.{1 + i % 3:02}.2024" for i in range(len(TEXTS))]
+    dates[3], dates[7] = "n/a", ""
+    pl.DataFrame({"subject": TEXTS, "day": dates}).write_csv(tmp_path / "in.csv")
+    source = read_texts(tmp_path / "in.csv", "subject")
+    with pytest.warns(UserWarning, match=r"1 date in the column 'day' .* row 3 is dated 'n/a'"):
+        run = fit_run(source, tmp_path / "run", TopicModel(3), date="day")
+    assert any("n/a" in warning for warning in run.info["warnings"])
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert '"unit":"' in page  # a timeline was drawn
+    assert "dates cannot be read:" not in page
+
+
+def test_texts_in_another_language_are_told(tmp_path):
+    texts = [
+        f"Das Paket ist nicht da und ich habe schon {word} bezahlt"
+        for word in ["zwei", "drei", "vier", "fünf"]
+    ]
+    pl.DataFrame({"subject": texts * 8}).write_csv(tmp_path / "in.csv")
+    source = read_texts(tmp_path / "in.csv", "subject")
+    with pytest.warns(UserWarning, match="seem to be German, and were read as english; --language german"):
+        fit_run(source, tmp_path / "run", TopicModel(2))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*seem to be.*")
+        warnings.filterwarnings("ignore", message=".*(topics were asked|hold no word).*")
+        fit_run(source, tmp_path / "run", TopicModel(2, language="german"))
 
 
 def test_what_the_user_put_there_stays(folder, tmp_path):

@@ -34,8 +34,9 @@ from sklearn.base import clone
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.progress import tell
+from coterie.remarks import remark_on_language, remark_on_texts, remarks_on_dates
 from coterie.report import write_report
-from coterie.report.mapfile import TextMap, learn_map, placed, read_map, write_map
+from coterie.report.mapfile import Before, TextMap, learn_map, placed, read_map, write_map
 from coterie.storage.files import checksum, read_json
 from coterie.storage.folder import replaced, steadily
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_parquet
@@ -96,7 +97,7 @@ class Run:
         """Where topics and texts lie on the map; None in a run of a coterie that did not write it."""
         if MAP not in self.info["files"]:
             return None
-        return read_map(self.checked(MAP), len(self.model.topics), self.model.n_texts_)
+        return read_map(self.checked(MAP), len(self.info["topics"]), self.info["data"]["texts"])
 
     def input(self) -> pl.DataFrame:
         """All rows of the input, as they came."""
@@ -137,9 +138,15 @@ class Run:
 
         kept = {key: self.info[key] for key in ("command", "parameters", "data", "columns")}
         record = _Record(dict(self.info["seconds"]), list(self.info["warnings"]))
+        before = self._before()
         with replaced(self.folder, marker=MARKER, ours=OURS) as staging:
-            _write(staging, model, batches, kept, record)
+            _write(staging, model, batches, kept, record, before)
         return open_run(self.folder)
+
+    def _before(self) -> Before | None:
+        """Where topics were before the edits that are about to be written."""
+        found, ids = self.map(), self.info["topics"]
+        return None if found is None else Before(found.topics, [ids[at] for at in found.order])
 
 
 def fit_run(
@@ -175,7 +182,8 @@ def fit_run(
         texts = Texts(source)
         with record.timed("fit"):
             model.fit(texts, edits=replay)
-        _remark_on_texts(model, source.skipped)
+        remark_on_texts(model, source.skipped)
+        remark_on_language(model, texts)
         column = _column(texts, source)
         for name in (date, label):
             if name is not None and name not in texts.columns:
@@ -330,46 +338,26 @@ def _recorded() -> Iterator[_Record]:
         warnings.warn(remark, stacklevel=3)
 
 
-def _remark_on_texts(model: TopicModel, skipped: int) -> None:
-    """Warnings that matter: many rows left out, fewer topics than asked for, many texts without a word."""
-    if skipped > 0.1 * (skipped + model.n_texts_):
-        warnings.warn(
-            f"{skipped:,} of {skipped + model.n_texts_:,} rows could not be read and are missing here; "
-            "are the encoding (--encoding) and the delimiter right?",
-            stacklevel=2,
-        )
-    asked, found = model.n_topics, len(model._fitted.placing.order)
-    if not isinstance(asked, str) and found < asked:
-        warnings.warn(
-            f"{asked} topics were asked for and {found} found: the texts are too few or too much alike",
-            stacklevel=2,
-        )
-    lost = model.n_texts_ - model.n_known_
-    if lost > 0.2 * model.n_texts_:
-        warnings.warn(
-            f"{lost:,} of {model.n_texts_:,} texts hold no word that others share; they are in the largest "
-            "topic with confidence 0. Are the column and the language right?",
-            stacklevel=2,
-        )
-
-
 def _write(
     staging: Path,
     model: TopicModel,
     batches: Callable[[], Iterator[tuple[pl.Series, pl.DataFrame]]],
     info: dict[str, Any],
     record: _Record,
+    before: Before | None = None,
 ) -> None:
-    """All files of a run."""
+    """All files of a run; topics that were on the map `before` stay where they were."""
     (staging / MODEL).mkdir()
     state.write(model, staging / MODEL)
     with CsvWriter(staging / TOPICS) as sheet:
         frame = model.topics_frame().with_columns(pl.col("share", "coherence", "distinctiveness").round(4))
         joined = {"terms": pl.col("terms").list.join(", "), "examples": pl.col("examples").list.join(" | ")}
         sheet.write(frame.with_columns(**joined))
-    points, order = learn_map(model)
+    points, order = learn_map(model, before)
     with record.timed("assign"):
         seen = _write_assignments(staging, model, batches(), info, lambda texts: placed(points, order, texts))
+    if seen["date"]:
+        record.remarks += remarks_on_dates(pl.concat(seen["date"]), info["data"]["date"])
     write_map(staging / MAP, TextMap(points, order, np.concatenate(seen["at"])))
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
     content = {

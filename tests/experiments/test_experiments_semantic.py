@@ -195,13 +195,13 @@ def test_mutual_information_decides_only_if_both_numbers_agree(tmp_path):
 
 def test_page_is_whole_and_the_same_again(tmp_path):
     first, second = _page(tmp_path / "a", 0.1), _page(tmp_path / "b", 0.1)
-    assert first.markdown() == second.markdown()
+    assert first.markdown(_results(0.1)) == second.markdown(_results(0.1))
     for page in (first, second):
         page.write(_results(0.1))
     names = ("convergence", "cosines-words", "cosines-texts")
     for name in names:
-        assert f"semantic/{name}.svg" in first.markdown()
+        assert f"semantic/{name}.svg" in first.markdown(_results(0.1))
         for ending in ("svg", "png"):
             files = [tmp_path / run / "semantic" / f"{name}.{ending}" for run in "ab"]
             assert files[0].read_bytes() == files[1].read_bytes()
-    assert r"a\|b" in first.markdown()  # a word is text, whatever it is made of
+    assert r"a\|b" in first.markdown(_results(0.1))  # a word is text, whatever it is made of

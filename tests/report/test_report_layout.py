@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from coterie.report.colours import colours
-from coterie.report.layout import TopicMap
+from coterie.report.colours import colours, shades
+from coterie.report.layout import Kept, TopicMap
 
 
 def topics(n_topics=6, n_texts=300, dimensions=10, seed=0):
@@ -94,9 +94,23 @@ def test_the_same_map_every_time():
     assert one.tobytes() == other.tobytes()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_kept_topics_stay_and_new_ones_find_room(seed):
+    centers, shares, directions, places, _ = topics(8, seed=seed)
+    before = TopicMap.learn(centers[:6], shares[:6], directions, places)
+    kept = Kept(np.array([5, 0, 2, 4]), before.positions[[0, 1, 2, 3]], before.shades[[0, 1, 2, 3]])
+    made = TopicMap.learn(centers, shares, directions, places, kept)
+    np.testing.assert_array_equal(made.positions[kept.places], kept.positions)
+    np.testing.assert_array_equal(made.shades[kept.places], kept.shades)
+    gaps = np.linalg.norm(made.positions[:, None] - made.positions[None], axis=2)
+    for new in (1, 3, 6, 7):
+        others = np.delete(np.arange(8), new)
+        assert (gaps[new, others] > 0.9 * (made.radii[new] + made.radii[others])).all()
+
+
 def test_colours_differ_and_neighbours_differ_in_lightness():
     angles = np.linspace(-3, 3, 24)
-    found = colours(np.column_stack([np.cos(angles), np.sin(angles)]))
+    found = colours(shades(np.column_stack([np.cos(angles), np.sin(angles)])))
     assert len(set(found)) == 24
 
     def lightness(colour):  # relative luminance of WCAG
@@ -105,6 +119,6 @@ def test_colours_differ_and_neighbours_differ_in_lightness():
             [0.2126, 0.7152, 0.0722], [((v + 0.055) / 1.055) ** 2.4 if v > 0.04 else v / 12.92 for v in parts]
         )
 
-    shades = [lightness(colour) for colour in found]
-    assert min(abs(a - b) for a, b in pairwise(shades)) > 0.04
-    assert all(0.12 < shade < 0.6 for shade in shades)  # seen on white and on black
+    found_shades = [lightness(colour) for colour in found]
+    assert min(abs(a - b) for a, b in pairwise(found_shades)) > 0.04
+    assert all(0.12 < shade < 0.6 for shade in found_shades)  # seen on white and on black

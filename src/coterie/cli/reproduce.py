@@ -52,6 +52,7 @@ def reproduce(
             safe(
                 f"{one.path}: {one.trials:,} trials, {one.seconds:,.0f} CPU seconds; the same conclusion in "
                 f"{holds.count(True)} of {len(holds)} cases, another in {holds.count(False)}"
+                + (" (small version: that says nothing)" if quick else "")
             ),
             markup=False,
             soft_wrap=True,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coterie import __version__
 from coterie.experiments.results import Results
 
 if TYPE_CHECKING:
@@ -92,12 +93,13 @@ class Page:
         frame.write_csv(beside / "results.csv")
         frame.write_parquet(beside / "results.parquet")
         path = self.folder / f"{self.name}.md"
-        path.write_text(self.markdown(), encoding="utf-8")
+        path.write_text(self.markdown(results), encoding="utf-8")
         return path
 
-    def markdown(self) -> str:
+    def markdown(self, results: Results) -> str:
         """The page as it will be written."""
-        parts = list(self._parts)
+        title, *rest = self._parts
+        parts = [title, self._summary(results), *rest]
         if self._claims:
             ending = Page(self.folder, self.name, "")
             ending.table(
@@ -107,6 +109,16 @@ class Page:
             parts += ["## What holds", ending._parts[-1]]
         raw = f"Raw numbers: [CSV]({self.name}/results.csv), [Parquet]({self.name}/results.parquet)."
         return "\n\n".join([*parts, raw]) + "\n"
+
+    def _summary(self, results: Results) -> str:
+        """How the page came about, and how much of the paper holds."""
+        minutes = sum(outcome.seconds for outcome in results.outcomes) / 60
+        holds = [claim[2] for claim in self._claims]
+        return (
+            f"Written by `coterie reproduce {self.name}`, coterie {__version__}: {len(results.outcomes):,} "
+            f"trials, {minutes:,.1f} CPU minutes. [The same conclusion](#what-holds) as the paper in "
+            f"{holds.count(True)} of {len(holds)} cases, another in {holds.count(False)}."
+        )
 
 
 def _row(cells: Iterable[Any]) -> str:

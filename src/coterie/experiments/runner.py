@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import traceback
@@ -89,7 +90,7 @@ def _started(n: int, folder: Path) -> Iterator[dict[Connection, BaseProcess]]:
     context = multiprocessing.get_context("spawn")
     crew: dict[Connection, BaseProcess] = {}
     try:
-        with _environment(dict.fromkeys(_ONE_THREAD, "1")):
+        with _environment(dict.fromkeys(_ONE_THREAD, "1")), _deaf_to_ctrl_c():
             for _ in range(n):
                 here, there = context.Pipe()
                 process: BaseProcess = context.Process(target=_serve, args=(there, folder), daemon=True)
@@ -102,6 +103,19 @@ def _started(n: int, folder: Path) -> Iterator[dict[Connection, BaseProcess]]:
             process.terminate()
             process.join()
             pipe.close()
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes begun meanwhile ignore Ctrl-C, also while they import: the first of them decides."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -123,11 +137,8 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 def _serve(pipe: Connection, folder: Path) -> None:
     """Work on trials as they come, until no more can come."""
-    import signal
-
     from coterie.experiments import collections
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first of them decides
     threading.Thread(target=_end_with_parent, daemon=True).start()
     collections.keep_in(folder)
     while True:

@@ -26,16 +26,26 @@ _TO_RGB = np.array(
 )
 
 
-def colours(positions: Array) -> list[str]:
-    """A colour for each point of a map, like #3a7bd5: its hue tells where around the middle it lies."""
+def shades(positions: Array) -> Array:
+    """Lightness and hue for each point of a map: the hue tells where around the middle it lies."""
     n = len(positions)
     middle = positions - positions.mean(axis=0) if n else positions
     angle = np.round(np.arctan2(middle[:, 1], middle[:, 0]), 9)
     rank = np.empty(n, dtype=np.int64)
     rank[np.argsort(angle, kind="stable")] = np.arange(n)
-    return [
-        oklch(_LIGHTNESS[int(r) % len(_LIGHTNESS)], _CHROMA, 250.0 + 360.0 * int(r) / max(n, 1)) for r in rank
-    ]
+    lightness = np.array(_LIGHTNESS)[rank % len(_LIGHTNESS)]
+    return np.column_stack([lightness, (250.0 + 360.0 * rank / max(n, 1)) % 360.0])
+
+
+def shade_beside(shade: Array, n: int) -> Array:
+    """A shade near another among `n`, of the lightness that differs most from it."""
+    lightness = max(_LIGHTNESS, key=lambda value: abs(value - float(shade[0])))
+    return np.array([lightness, (shade[1] + 180.0 / max(n, 1)) % 360.0])
+
+
+def colours(found: Array) -> list[str]:
+    """Shades as colours like #3a7bd5."""
+    return [oklch(float(lightness), _CHROMA, float(hue)) for lightness, hue in found]
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> str:

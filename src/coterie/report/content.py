@@ -121,7 +121,7 @@ def _cards(facts: Facts, topics: Sequence[Topic], points: TopicMap) -> list[dict
     bins = np.minimum((sure * _BINS).astype(np.int64), _BINS - 1)
     histogram = np.bincount(places * _BINS + bins, minlength=len(topics) * _BINS)
     mean = np.bincount(places, sure, len(topics))
-    shade, border = colours(points.positions), _borderline(facts)
+    shade, border = colours(points.shades), _borderline(facts)
     return [
         {
             "id": topic.id,

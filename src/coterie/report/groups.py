@@ -13,7 +13,7 @@ import polars as pl
 from coterie.errors import InputError
 from coterie.metrics import clustering_scores
 from coterie.report.wording import shortened
-from coterie.topics.trends import Period, as_dates, periods
+from coterie.topics.trends import Period, periods, read_dates
 
 Ints = npt.NDArray[np.int64]
 
@@ -47,10 +47,13 @@ def over_time(columns: Columns, places: Ints, n_topics: int) -> dict[str, Any] |
         return None
     name = shortened(columns.date_name, 60)
     try:
-        dates = _one_each(as_dates(columns.dates), len(places))
+        dates, bad = read_dates(columns.dates)
+        dates = _one_each(dates, len(places))
     except InputError as error:
         return {"name": name, "note": f"The dates cannot be read: {shortened(str(error), 200)}."}
     dated = dates.is_not_null().to_numpy()
+    if bad is not None and bad.count > dated.sum():  # this is no column of dates
+        return {"name": name, "note": f"The dates cannot be read: {shortened(bad.sentence, 200)}."}
     if not dated.any():
         return {"name": name, "note": "No text has a date."}
     unit, begins = _periods(dates.drop_nulls())

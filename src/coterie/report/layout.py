@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from coterie.report.colours import shade_beside, shades
+
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -29,21 +31,34 @@ _SMALL = 1e-9
 
 
 @dataclass(frozen=True)
+class Kept:
+    """Topics of an earlier map that stay where they are: their places in the new one, and what they had."""
+
+    places: Ints
+    positions: Array
+    shades: Array
+
+
+@dataclass(frozen=True)
 class TopicMap:
     """Topics as discs in the plane, and the axes along which the texts of each differ most.
 
     `positions` are topics × 2 and `radii` one for each; the map is about one unit wide. `axes` are
-    topics × dimensions × 2, square to the centres: what a text differs by from each centre.
+    topics × dimensions × 2, square to the centres: what a text differs by from each centre. `shades` are
+    topics × (lightness, hue).
     """
 
     positions: Array
     radii: Array
     axes: Array
+    shades: Array
 
     @classmethod
-    def learn(cls, centers: Array, shares: Array, directions: Array, places: Ints) -> TopicMap:
+    def learn(
+        cls, centers: Array, shares: Array, directions: Array, places: Ints, kept: Kept | None = None
+    ) -> TopicMap:
         """Lay out topics by their centres and sizes; `directions` of some texts of topics `places` tell how
-        texts differ within a topic.
+        texts differ within a topic. Topics that are `kept` stay, and new ones find room beside the nearest.
 
         1. Distances of topics are a power of 1 − cosine of their centres; stress majorisation puts them on a
            plane.
@@ -51,12 +66,16 @@ class TopicMap:
         3. Within a disc, texts lie along the two leading directions of their differences.
         """
         radii = np.sqrt(_FILLED * shares / np.pi)
-        positions = _apart(_plane(_distances(centers)), radii)
+        if kept is None or not len(kept.places):
+            positions = _apart(_plane(_distances(centers)), radii)
+            shaded = shades(positions)
+        else:
+            positions, shaded = _beside(centers, radii, kept)
         axes = np.stack(
             [_axes(directions[places == topic], center) for topic, center in enumerate(centers)]
             or [np.zeros((centers.shape[1], 2))]
         )
-        return cls(positions, radii, axes)
+        return cls(positions, radii, axes, shaded)
 
     def place(self, memberships: Array, directions: Array) -> Array:
         """Where texts lie: texts × 2; nan for a text without any membership.
@@ -169,3 +188,25 @@ def _apart(points: Array, radii: Array) -> Array:
         push = (short * part / np.maximum(now, _SMALL))[:, :, None] * gap
         points = points + 0.5 * push.sum(axis=1)
     return points
+
+
+def _beside(centers: Array, radii: Array, kept: Kept) -> tuple[Array, Array]:
+    """Positions and shades of all topics, those of an earlier map unchanged."""
+    positions, shaded = np.zeros((len(centers), 2)), np.zeros((len(centers), 2))
+    positions[kept.places], shaded[kept.places] = kept.positions, kept.shades
+    new = np.setdiff1d(np.arange(len(centers)), kept.places)
+    away = _sunflower(len(new))
+    for number, topic in enumerate(new):
+        nearest = kept.places[int(np.argmax(np.round(centers[kept.places] @ centers[topic], 9)))]
+        positions[topic] = positions[nearest] + radii[nearest] * away[number]
+        shaded[topic] = shade_beside(shaded[nearest], len(centers))
+    wanted = (radii[:, None] + radii[None, :]) * 1.05
+    for _ in range(_PUSHES if len(new) else 0):
+        gap = positions[new, None, :] - positions[None, :, :]
+        now = np.sqrt((gap**2).sum(axis=2))
+        short = np.clip(wanted[new] - now, 0.0, None)
+        short[np.arange(len(new)), new] = 0.0
+        if float(short.max()) < 1e-4:
+            break
+        positions[new] += 0.5 * ((short / np.maximum(now, _SMALL))[:, :, None] * gap).sum(axis=1)
+    return positions, shaded

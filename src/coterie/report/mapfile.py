@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.errors import InputError
+from coterie.report.colours import shades
 from coterie.report.facts import Facts
-from coterie.report.layout import TopicMap
+from coterie.report.layout import Kept, TopicMap
 from coterie.storage.arrays import read_arrays, write_arrays
 
 if TYPE_CHECKING:
@@ -35,16 +36,32 @@ class TextMap:
     at: Floats
 
 
-def learn_map(model: TopicModel) -> tuple[TopicMap, list[int]]:
+@dataclass(frozen=True)
+class Before:
+    """The map of the topics as they were before edits, and their ids: what people know their way by."""
+
+    topics: TopicMap
+    ids: list[int]
+
+
+def learn_map(model: TopicModel, before: Before | None = None) -> tuple[TopicMap, list[int]]:
     """The map of a model that has its texts, and the order in which it has the topics."""
     facts = Facts(model, np.zeros(model.n_texts_))
-    return map_of(facts), facts.order
+    return map_of(facts, before), facts.order
 
 
-def map_of(facts: Facts) -> TopicMap:
-    """The map of the topics of a model, from the largest on."""
+def map_of(facts: Facts, before: Before | None = None) -> TopicMap:
+    """The map of the topics of a model, from the largest on; those that were there before stay."""
     shares = np.array([facts.model.topics[at].share for at in facts.order])
-    return TopicMap.learn(facts.centers, shares, facts.sample.directions, facts.row_places[facts.sample_rows])
+    kept = None if before is None else _kept(facts.ids, before)
+    places = facts.row_places[facts.sample_rows]
+    return TopicMap.learn(facts.centers, shares, facts.sample.directions, places, kept)
+
+
+def _kept(ids: Sequence[int], before: Before) -> Kept:
+    pairs = [(place, before.ids.index(topic)) for place, topic in enumerate(ids) if topic in before.ids]
+    now, then = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in (0, 1))
+    return Kept(now, before.topics.positions[then], before.topics.shades[then])
 
 
 def placed(points: TopicMap, order: Sequence[int], seen: Seen) -> Floats:
@@ -61,6 +78,7 @@ def write_map(path: Path, found: TextMap) -> None:
             "positions": found.topics.positions,
             "radii": found.topics.radii,
             "axes": found.topics.axes,
+            "shades": found.topics.shades,
             "order": np.array(found.order, dtype=np.int32),
             "x": found.at[:, 0],
             "y": found.at[:, 1],
@@ -71,9 +89,12 @@ def write_map(path: Path, found: TextMap) -> None:
 def read_map(path: Path, n_topics: int, n_texts: int) -> TextMap:
     """Read the file; one that is not the map of so many topics and texts is told."""
     arrays, _ = read_arrays(path)
+    if "shades" not in arrays and arrays.get("positions", np.zeros(0)).ndim == 2:  # files of before have none
+        arrays["shades"] = shades(arrays["positions"])
     shapes = {
         "positions": (n_topics, 2),
         "radii": (n_topics,),
+        "shades": (n_topics, 2),
         "order": (n_topics,),
         "x": (n_texts,),
         "y": (n_texts,),
@@ -84,6 +105,6 @@ def read_map(path: Path, n_topics: int, n_texts: int) -> TextMap:
     )
     if not sound or sorted(arrays["order"].tolist()) != list(range(n_topics)):
         raise InputError(f"{path} is not the map of the run beside it; fit again")
-    points = TopicMap(*(arrays[name].astype(np.float64) for name in ("positions", "radii", "axes")))
+    points = TopicMap(*(arrays[name].astype(np.float64) for name in ("positions", "radii", "axes", "shades")))
     at = np.column_stack([arrays["x"], arrays["y"]]).astype(np.float32, copy=False)
     return TextMap(points, arrays["order"].tolist(), at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -34,9 +35,31 @@ _TERMS = 5
 
 def as_dates(values: Any) -> pl.Series:
     """Dates of any kind as a column of dates, null where there is none; a value that is no date is told."""
+    found, bad = read_dates(values)
+    if bad is not None:
+        raise InputError(bad.sentence)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Values that are no dates: how many, and the first of them."""
+
+    count: int
+    row: int
+    value: str
+
+    @property
+    def sentence(self) -> str:
+        """The first of them as a person is told."""
+        return f"row {self.row} is dated {self.value!r}; dates must be like 2024-05-31 or 31.05.2024"
+
+
+def read_dates(values: Any) -> tuple[pl.Series, Unread | None]:
+    """Dates of any kind as a column of dates, null where there is none, and what could not be read."""
     column = _column(values, "dates")
     if isinstance(column, pl.Series) and column.dtype in (pl.Date, pl.Datetime):
-        return column.cast(pl.Date).rename("date")
+        return column.cast(pl.Date).rename("date"), None
     text = pl.Series("date", [_spelled(value) for value in column], dtype=pl.String)
     # the day is what stands before the time: 2024-05-01T10:00 and 2024-05-01 10:00:00+02:00
     end = r"(?:[T ]\d.*)?$"
@@ -47,12 +70,10 @@ def as_dates(values: Any) -> pl.Series:
     found = pl.select(pl.coalesce(day, month, slashes, dotted)).to_series().rename("date")
     found = pl.select(pl.when(found.dt.year() >= 1).then(found)).to_series().rename("date")
     bad = (found.is_null() & text.is_not_null()).arg_true()
-    if len(bad):
-        row = int(bad[0])
-        raise InputError(
-            f"row {row} is dated {text[row][:40]!r}; dates must be like 2024-05-31 or 31.05.2024"
-        )
-    return found
+    if not len(bad):
+        return found, None
+    row = int(bad[0])
+    return found, Unread(len(bad), row, text[row][:40])
 
 
 def as_classes(values: Any) -> pl.Series:

@@ -1,0 +1,61 @@
+"""What a person should know about the texts of a run before they trust it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from coterie.text.guess import likely_language
+from coterie.topics.trends import read_dates
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from coterie.topics import TopicModel
+    from coterie.topics.sources import Texts
+
+
+def remark_on_texts(model: TopicModel, skipped: int) -> None:
+    """Warnings that matter: many rows left out, fewer topics than asked for, many texts without a word."""
+    if skipped > 0.1 * (skipped + model.n_texts_):
+        warnings.warn(
+            f"{skipped:,} of {skipped + model.n_texts_:,} rows could not be read and are missing here; "
+            "are the encoding (--encoding) and the delimiter right?",
+            stacklevel=2,
+        )
+    asked, found = model.n_topics, len(model._fitted.placing.order)
+    if not isinstance(asked, str) and found < asked:
+        warnings.warn(
+            f"{asked} topics were asked for and {found} found: the texts are too few or too much alike",
+            stacklevel=2,
+        )
+    lost = model.n_texts_ - model.n_known_
+    if lost > 0.2 * model.n_texts_:
+        warnings.warn(
+            f"{lost:,} of {model.n_texts_:,} texts hold no word that others share; they are in the largest "
+            "topic with confidence 0. Are the column and the language right?",
+            stacklevel=2,
+        )
+
+
+def remark_on_language(model: TopicModel, texts: Texts) -> None:
+    """Say so if the texts seem to be in another language: its small words would become topics."""
+    if model.vectorizer is not None or texts.tokenised:
+        return
+    named = [model.language] if isinstance(model.language, str) else list(model.language)
+    likely = likely_language(next(iter(texts.batches())), named)
+    if likely is not None:
+        warnings.warn(
+            f"the texts seem to be {likely.capitalize()}, and were read as {', '.join(named)}; "
+            f"--language {likely} may give better topics",
+            stacklevel=2,
+        )
+
+
+def remarks_on_dates(dates: pl.Series, name: str) -> list[str]:
+    """What to say about dates that cannot be read: they count as none."""
+    _, bad = read_dates(dates)
+    if bad is None:
+        return []
+    many = f"{bad.count:,} dates" if bad.count > 1 else "1 date"
+    return [f"{many} in the column {name!r} cannot be read and count as none: {bad.sentence}"]
