@@ -1,7 +1,14 @@
 import shutil
 
+import polars as pl
 import pytest
+from explore_live import fresh, live, served, show, twenty  # noqa: F401  fixtures of the pages in a browser
 from explore_runs import client_of, make_run, write_texts
+
+from coterie import datasets
+from coterie.runs import fit_run
+from coterie.text import read_texts
+from coterie.topics import TopicModel
 
 
 @pytest.fixture(scope="session")
@@ -21,4 +28,21 @@ def folder(fitted, tmp_path):
 @pytest.fixture
 def client(folder):
     with client_of(folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory):
+    """A folder with one run of real texts in it, to be copied or only read."""
+    folder = tmp_path_factory.mktemp("sample")
+    pl.read_csv(datasets.SAMPLE_FILE).head(300).write_csv(folder / "sample.csv")
+    source = read_texts(folder / "sample.csv", "text")
+    fit_run(source, folder / "runs" / "sample", TopicModel(6), date="date", label="category", edits=())
+    return folder / "runs"
+
+
+@pytest.fixture(scope="session")
+def reader(fitted):
+    """A client for requests that change nothing."""
+    with client_of(fitted) as found:
         yield found

@@ -164,12 +164,12 @@ def test_a_change_for_another_version_is_refused(client, folder):
         ({"kind": "split", "topics": ["0"]}, 422, "topics.0"),
     ],
 )
-def test_what_cannot_be_done_is_told(client, body, status, word):
-    answer = change(client, **body)
+def test_what_cannot_be_done_is_told(reader, body, status, word):
+    answer = change(reader, **body)
     assert answer.status_code == status
     assert set(answer.json()) == {"error"}
     assert word in answer.json()["error"]
-    assert client.get("/api/jobs").json() == {"jobs": []}
+    assert reader.get("/api/jobs").json() == {"jobs": []}
 
 
 def test_hostile_labels_are_text(client, folder):

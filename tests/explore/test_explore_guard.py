@@ -23,13 +23,13 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("host", ALLOWED)
-def test_names_of_this_machine_are_served(client, host):
-    assert client.get("/api/about", headers={"host": host}).status_code == 200
+def test_names_of_this_machine_are_served(reader, host):
+    assert reader.get("/api/about", headers={"host": host}).status_code == 200
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_other_names_are_not(client, host):
-    answer = client.get("/api/about", headers={"host": host})
+def test_other_names_are_not(reader, host):
+    answer = reader.get("/api/about", headers={"host": host})
     assert answer.status_code == 421
     assert "does not answer" in answer.json()["error"]
 
@@ -43,10 +43,10 @@ def test_the_given_name_is_served_and_all_addresses_where_all_are_listened_on(fo
         assert client.get("/api/about", headers={"host": "evil.example"}).status_code == 421
 
 
-def test_two_hosts_are_no_host(client):
-    request = client.build_request("GET", "/api/about")
+def test_two_hosts_are_no_host(reader):
+    request = reader.build_request("GET", "/api/about")
     request.headers = type(request.headers)([("host", "127.0.0.1"), ("host", "evil.example")])
-    assert client.send(request).status_code == 421
+    assert reader.send(request).status_code == 421
 
 
 @pytest.mark.parametrize(
@@ -74,26 +74,26 @@ def test_two_hosts_are_no_host(client):
         ),
     ],
 )
-def test_other_sites_may_link_here_and_nothing_else(client, headers, status):
-    assert client.get("/api/about", headers=headers).status_code == status
+def test_other_sites_may_link_here_and_nothing_else(reader, headers, status):
+    assert reader.get("/api/about", headers=headers).status_code == status
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_changes_need_the_header(client, method):
-    assert client.request(method, "/api/jobs/x", headers={"x-coterie": ""}).status_code == 403
-    assert client.request(method, "/api/jobs/x").status_code in (404, 405)
+def test_changes_need_the_header(reader, method):
+    assert reader.request(method, "/api/jobs/x", headers={"x-coterie": ""}).status_code == 403
+    assert reader.request(method, "/api/jobs/x").status_code in (404, 405)
 
 
-def test_a_navigation_of_another_site_changes_nothing(client):
+def test_a_navigation_of_another_site_changes_nothing(reader):
     headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
-    assert client.post("/api/runs/run/undo", json={}, headers=headers).status_code == 403
+    assert reader.post("/api/runs/run/undo", json={}, headers=headers).status_code == 403
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/docs", "/static/main.js", "/api/about", "/api/none", "/openapi.json"]
 )
-def test_headers_are_on_every_answer(client, path):
-    headers = client.get(path).headers
+def test_headers_are_on_every_answer(reader, path):
+    headers = reader.get(path).headers
     assert headers["content-security-policy"] == POLICY
     assert "unsafe" not in POLICY
     assert headers["x-content-type-options"] == "nosniff"
@@ -102,10 +102,10 @@ def test_headers_are_on_every_answer(client, path):
     assert headers["cache-control"] == ("no-store" if path.startswith("/api") else "no-cache")
 
 
-def test_files_of_the_page_are_asked_for_again_only_if_they_changed(client):
-    first = client.get("/static/main.js")
+def test_files_of_the_page_are_asked_for_again_only_if_they_changed(reader):
+    first = reader.get("/static/main.js")
     assert first.status_code == 200
-    again = client.get("/static/main.js", headers={"if-none-match": first.headers["etag"]})
+    again = reader.get("/static/main.js", headers={"if-none-match": first.headers["etag"]})
     assert again.status_code == 304
 
 
@@ -113,8 +113,8 @@ def test_files_of_the_page_are_asked_for_again_only_if_they_changed(client):
     "path",
     ["/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static/%00", "/static"],
 )
-def test_nothing_but_files_of_the_page(client, path):
-    answer = client.get(path)
+def test_nothing_but_files_of_the_page(reader, path):
+    answer = reader.get(path)
     assert answer.status_code == 404
     assert set(answer.json()) == {"error"}
 
@@ -140,8 +140,8 @@ def test_bodies_have_limits(folder):
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", ""]
 )
-def test_forms_are_not_read(client, kind):
-    answer = client.post("/api/runs/run/undo", content=b'{"version": "x"}', headers={"content-type": kind})
+def test_forms_are_not_read(reader, kind):
+    answer = reader.post("/api/runs/run/undo", content=b'{"version": "x"}', headers={"content-type": kind})
     assert answer.status_code == 415
 
 
@@ -190,8 +190,8 @@ def test_loopback():
     assert served_names("::1") == ["127.0.0.1", "localhost", "[::1]"]
 
 
-def test_a_report_may_run_its_own_script_and_no_other(client):
-    answer = client.get("/api/runs/run/report")
+def test_a_report_may_run_its_own_script_and_no_other(reader):
+    answer = reader.get("/api/runs/run/report")
     policy = answer.headers["content-security-policy"]
     assert "sandbox allow-scripts" in policy
     assert "unsafe" not in policy

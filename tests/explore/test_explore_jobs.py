@@ -197,3 +197,15 @@ def version_on_disk(folder):
     from coterie.explore.workspace import version_of
 
     return version_of(folder)
+
+
+def test_as_many_topics_as_before_are_those_that_were_found(folder, tmp_path):
+    source = read_texts(write_texts(tmp_path / "texts.csv"), "text")
+    fit_run(source, folder / "found", TopicModel("auto"), edits=())
+    found = len(open_run(folder / "found").model.topics)
+    with client_of(folder) as client:
+        assert finished(client, change(client, run="found", kind="merge", topics=[0, 1]))["state"] == "done"
+        assert finished(client, change(client, "refit", run="found"))["state"] == "done"
+    after = open_run(folder / "found")
+    assert after.info["parameters"]["n_topics"] == found
+    assert len(after.model.topics) == found - 1  # the edit is applied again

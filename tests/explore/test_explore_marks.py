@@ -1,12 +1,13 @@
 """Marks stand where the words stand, however the text was written."""
 
+import time
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.explore.marks import Locator, joined
+from coterie.explore.marks import MOST_MARKS, Locator, joined
 from coterie.text import Vectorizer
 
 TEXTS = [
@@ -94,3 +95,21 @@ def test_a_word_of_100_kB_is_one_mark():
     word = "q" * 100_000
     locator = Locator(Vectorizer().fit([f"{word} tea", f"{word} milk"]))
     assert [(w.start, w.end) for w in locator.locate([f"a {word} b"])[0] if w.column >= 0] == [(2, 100_002)]
+
+
+def test_marks_of_a_long_text_take_no_longer_than_it_is():
+    def seconds(n):
+        words = [(7 * at, 7 * at + 6, "word") for at in range(n)]
+        begun = time.perf_counter()
+        assert len(joined([*words, (7 * n, 7 * n + 6, "query")])) == MOST_MARKS
+        return time.perf_counter() - begun
+
+    seconds(1000)
+    assert seconds(100_000) < 5  # each against all others would take half an hour
+
+
+def test_of_too_many_marks_those_that_were_asked_for_are_kept():
+    words = [(2 * at, 2 * at + 1, "word") for at in range(50)]
+    query = [(200 + 2 * at, 201 + 2 * at, "query") for at in range(4)]
+    assert joined([*words, *query], most=6) == [*words[:2], *query]
+    assert joined([*words, *query], most=3) == query[:3]

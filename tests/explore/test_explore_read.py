@@ -1,13 +1,15 @@
 """The routes that read: what they say fits together, and what is asked wrongly gets a sentence."""
 
 import io
+import shutil
 import struct
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
-from explore_runs import client_of
+from explore_runs import client_of, make_run, write_texts
 
 from coterie.runs import TABLE, fit_run
 from coterie.storage.tables import read_csv
@@ -55,9 +57,9 @@ def test_an_overview_fits_the_list_of_runs(client):
     assert sum(topic["share"] for topic in found["topics"]) == pytest.approx(found["known"] / 160)
 
 
-def test_a_topic_adds_up(client):
-    for brief in get(client, "/runs/run")["topics"]:
-        found = get(client, f"/runs/run/topics/{brief['id']}")
+def test_a_topic_adds_up(reader):
+    for brief in get(reader, "/runs/run")["topics"]:
+        found = get(reader, f"/runs/run/topics/{brief['id']}")
         assert {name: found[name] for name in brief} == brief
         assert sum(found["histogram"]) == brief["size"]
         assert sum(found["over_time"]["counts"]) == brief["size"]
@@ -69,42 +71,42 @@ def test_a_topic_adds_up(client):
         assert len(set(rows)) == len(rows)
         sure = [text["confidence"] for text in found["borderline"]]
         assert sure == sorted(sure)
-        least = get(client, f"/runs/run/texts?topic={brief['id']}&sort=confidence&limit=1")["rows"][0]
+        least = get(reader, f"/runs/run/texts?topic={brief['id']}&sort=confidence&limit=1")["rows"][0]
         assert sure[0] == pytest.approx(least["confidence"], abs=0.02)
         assert brief["terms"][0] in [candidate["term"] for candidate in found["candidates"]]
         assert all(c["share"] > 0 and c["lift"] > 0 and c["count"] > 0 for c in found["candidates"])
         assert not {near["term"] for near in found["related"]} & set(brief["terms"])
         assert {near["id"] for near in found["neighbours"]} <= {
-            t["id"] for t in get(client, "/runs/run")["topics"]
+            t["id"] for t in get(reader, "/runs/run")["topics"]
         }
 
 
-def test_pages_are_parts_of_one_list(client):
-    whole = get(client, "/runs/run/texts?sort=confidence&limit=200")
+def test_pages_are_parts_of_one_list(reader):
+    whole = get(reader, "/runs/run/texts?sort=confidence&limit=200")
     assert whole["total"] == len(whole["rows"]) == 160
     parts = [
-        get(client, f"/runs/run/texts?sort=confidence&limit=50&offset={at}")["rows"]
+        get(reader, f"/runs/run/texts?sort=confidence&limit=50&offset={at}")["rows"]
         for at in (0, 50, 100, 150)
     ]
     assert [text for part in parts for text in part] == whole["rows"]
-    down = get(client, "/runs/run/texts?sort=confidence&descending=true&limit=200")["rows"]
+    down = get(reader, "/runs/run/texts?sort=confidence&descending=true&limit=200")["rows"]
     assert [t["confidence"] for t in down] == [t["confidence"] for t in whole["rows"]][::-1]
 
 
-def test_the_map_has_the_texts_of_the_table(client):
-    head = struct.unpack("<4I", client.get("/api/runs/run/map").content[:16])
+def test_the_map_has_the_texts_of_the_table(reader):
+    head = struct.unpack("<4I", reader.get("/api/runs/run/map").content[:16])
     assert head == (160, 160, 160, 0)
-    topics = get(client, "/runs/run")["topics"]
+    topics = get(reader, "/runs/run")["topics"]
     topic = topics[2]["id"]
-    data = client.get(f"/api/runs/run/map?topic={topic}&limit=10").content
+    data = reader.get(f"/api/runs/run/map?topic={topic}&limit=10").content
     assert struct.unpack("<4I", data[:16]) == (10, topics[2]["size"], topics[2]["size"], 0)
     places = struct.unpack("<10H", data[16 + 120 : 16 + 140])
     assert set(places) == {2}
     x, y = topics[2]["at"]
     r = topics[2]["radius"] * 1.2
     lasso = f"{x - r},{y - r} {x + r},{y - r} {x + r},{y + r} {x - r},{y + r}"
-    inside = get(client, f"/runs/run/texts?lasso={lasso}")["total"]
-    box = client.get(f"/api/runs/run/map?x0={x - r}&y0={y - r}&x1={x + r}&y1={y + r}").content
+    inside = get(reader, f"/runs/run/texts?lasso={lasso}")["total"]
+    box = reader.get(f"/api/runs/run/map?x0={x - r}&y0={y - r}&x1={x + r}&y1={y + r}").content
     assert struct.unpack("<4I", box[:16])[1] == inside > topics[2]["size"] / 2
 
 
@@ -206,21 +208,21 @@ def test_hostile_texts_are_texts(hostile, tmp_path):
         ("/runs/run/export?format=xlsx", 422),
     ],
 )
-def test_what_is_asked_wrongly_gets_a_sentence(client, path, status):
-    answer = get(client, path, status)
+def test_what_is_asked_wrongly_gets_a_sentence(reader, path, status):
+    answer = get(reader, path, status)
     assert set(answer) == {"error"}
     assert len(answer["error"]) > 10
 
 
-def test_many_ask_at_once(client):
+def test_many_ask_at_once(reader):
     paths = [
         "/runs/run", "/runs/run/map", "/runs/run/texts?q=refund", "/runs/run/texts?sort=length", "/runs/run/texts/3",
         "/runs/run/topics/0", "/runs/run/texts?class=billing&sort=date", "/runs/run/export?topic=1",
     ]  # fmt: skip
-    ready(client)
-    once = {path: client.get(f"/api{path}").content for path in paths}
+    ready(reader)
+    once = {path: reader.get(f"/api{path}").content for path in paths}
     with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda path: (path, client.get(f"/api{path}")), paths * 12))
+        answers = list(pool.map(lambda path: (path, reader.get(f"/api{path}")), paths * 12))
     assert all(answer.status_code == 200 and answer.content == once[path] for path, answer in answers)
 
 
@@ -228,3 +230,91 @@ def test_the_report_is_served_in_a_sandbox(client, folder):
     answer = client.get("/api/runs/run/report")
     assert answer.content == (folder / "run" / "report.html").read_bytes()
     assert "sandbox" in answer.headers["content-security-policy"]
+
+
+def test_a_filter_form_knows_its_classes_and_dates(client, folder, tmp_path):
+    overview = get(client, "/runs/run")
+    counts = pl.read_parquet(folder / "run" / "assignments.parquet")["class"].value_counts()
+    assert {one["name"]: one["count"] for one in overview["classes"]} == dict(counts.iter_rows())
+    assert overview["dates"] == {"first": "2024-01-01", "last": "2024-12-01"}
+    plain = tmp_path / "plain.csv"
+    plain.write_text("text\n" + "late parcel depot\ncard refund tax\n" * 10)
+    fit_run(read_texts(plain, "text"), folder / "plain", TopicModel(2), edits=())
+    overview = get(client, "/runs/plain")
+    assert overview["classes"] is overview["dates"] is None
+
+
+def test_the_largest_classes_come_first_and_not_all_of_many(folder, tmp_path):
+    path = tmp_path / "many.csv"
+    rows = [f"{word} word,{'x' * 1001 if at < 9 else f'c{at % 300 if at > 50 else 7}'}" for at, word in
+            enumerate(["parcel", "refund"] * 300)]  # fmt: skip
+    path.write_text("text,class\n" + "\n".join(rows))
+    fit_run(read_texts(path, "text"), folder / "many", TopicModel(2), label="class", edits=())
+    with client_of(folder) as client:
+        classes = get(client, "/runs/many")["classes"]
+    assert len(classes) == 200
+    assert classes[0] == {"name": "c7", "count": 43}
+    assert [one["count"] for one in classes] == sorted((one["count"] for one in classes), reverse=True)
+    assert all(len(one["name"]) < 9 for one in classes)
+
+
+def test_words_that_no_text_holds_are_told(reader):
+    found = get(reader, '/runs/run/texts?q=refund kettle xyzzy "kettle refund"')
+    assert found["total"] == 0
+    assert found["query"]["known"] == ["refund", "kettle"]
+    assert found["query"]["unknown"] == ["xyzzy", "kettle refund"]
+    topic = get(reader, "/runs/run/texts?q=kettle&limit=1")["rows"][0]["topic"]
+    # the words are there, if not in what the other filters leave
+    found = get(reader, f"/runs/run/texts?q=refund&topic={topic}")
+    assert (found["total"], found["query"]["known"], found["query"]["unknown"]) == (0, ["refund"], [])
+
+
+def test_a_long_text_is_shown_in_part_and_exported_whole(folder, tmp_path):
+    long = ["refund " * 150_000, "parcel &amp; invoice\u0301 " * 50_000, "退款" * 60_000]
+    path = write_texts(tmp_path / "long.csv")
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"{160 + at},2024-01-01,billing,{text}\n" for at, text in enumerate(long))
+    make_run(folder / "long", path)
+    with client_of(folder) as client:
+        client.workspace.get("long").wait()
+        for at, text in enumerate(long):
+            begun = time.perf_counter()
+            answer = get(client, f"/runs/long/texts/{160 + at}?q=refund invoice")
+            assert time.perf_counter() - begun < 5
+            assert answer["cut"]
+            assert answer["text"] == text[:100_000]
+            assert len(answer["marks"]) <= 1000
+            cell = answer["columns"][3]
+            assert cell == {"name": "text", "value": text[:10_000], "cut": True}
+            assert not answer["columns"][0]["cut"]
+            file = client.get(f"/api/runs/long/export?row={160 + at}&format=parquet").content
+            assert pl.read_parquet(file)["text"].to_list() == [text]
+
+
+def test_no_lasso_is_all(reader):
+    assert get(reader, "/runs/run/texts?lasso=")["total"] == 160
+    for lasso in ("1,2  3,4 5,6", " 1,2 3,4 5,6", "1e3,2 3,4 5,6", "１,2 3,4 5,6", "1,2 3,4 5,6\n"):
+        assert reader.get("/api/runs/run/texts", params={"lasso": lasso}).status_code == 422
+
+
+def test_two_runs_are_not_counted_at_once(folder, monkeypatch):
+    """Counting quiets warnings, and threads share what quiets them: the last to end would leave it so."""
+    shutil.copytree(folder / "run", folder / "other")
+    describe, inside, most = TopicModel._describe, [], []
+
+    def slow(model):
+        inside.append(model)
+        most.append(len(inside))
+        time.sleep(0.3)
+        describe(model)
+        inside.remove(model)
+
+    monkeypatch.setattr(TopicModel, "_describe", slow)
+    before = list(warnings.filters)
+    with client_of(folder) as client:
+        runs = [client.workspace.get(name) for name in ("run", "other")]
+        for run in runs:
+            run.warm_up()
+        assert all(run.wait(30) for run in runs)
+    assert most == [1, 1]
+    assert warnings.filters == before

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import warnings
 from pathlib import Path
 
 import pytest
@@ -86,6 +85,46 @@ def test_two_who_ask_at_once_open_it_once(folder, monkeypatch):
     assert len(set(map(id, found))) == 1
 
 
+def test_no_answer_has_a_path_of_this_machine(folder, tmp_path):
+    for name in ("broken", "damaged", "cut"):
+        shutil.copytree(folder / "run", folder / name)
+    (folder / "broken" / "run.json").write_text("{")
+    (folder / "damaged" / "assignments.parquet").write_bytes(b"PAR1 and no table")
+    (folder / "cut" / "model" / "state.json").unlink(missing_ok=True)
+    info = json.loads((folder / "run" / "run.json").read_text())
+    assert str(tmp_path.parent.parent) in info["data"]["source"]
+    info["parameters"]["embeddings"] = str(tmp_path / "vectors" / "glove.txt")
+    info["warnings"] = [f"{info['data']['source']} is odd"]
+    (folder / "run" / "run.json").write_text(json.dumps(info))
+    with client_of(folder) as client:
+        runs = client.get("/api/runs").json()["runs"]
+        assert {run["source"] for run in runs} == {"texts.csv", ""}
+        found = client.get("/api/runs/run").json()
+        assert found["source"] == "texts.csv"
+        assert found["parameters"]["embeddings"] == "glove.txt"
+        assert found["warnings"] == ["texts.csv is odd"]
+        ways = ["", "/topics/0", "/texts", "/texts/0", "/map", "/export", "/report"]
+        paths = [
+            f"/api/runs/{run}{way}" for run in ("run", "broken", "damaged", "cut", "none") for way in ways
+        ]
+        paths += ["/api/about", "/api/runs", "/api/jobs", "/api/jobs/x", "/openapi.json", "/", "/docs"]
+        paths += ["/api/compare?a=run&b=damaged", "/api/compare?a=run&b=broken"]
+        answers = [client.get(path) for path in paths]
+        answers += [
+            client.post(f"/api/runs/{run}/assign", json={"texts": ["a parcel"]}) for run in ("run", "cut")
+        ]
+        wanted = {"version": client.workspace.version("damaged"), "kind": "ban", "terms": ["parcel"]}
+        job = finished(client, client.post("/api/runs/damaged/edits", json=wanted))
+        assert job["state"] == "failed"
+        answers.append(client.get(f"/api/jobs/{job['id']}"))
+    assert "assignments.parquet" in job["error"]
+    for answer in answers:
+        assert str(tmp_path.parent.parent).encode() not in answer.content, answer.url
+        assert b"site-packages" not in answer.content
+    gone = next(answer.json() for answer in answers if answer.url.path == "/api/runs/none")
+    assert gone["error"] == "there is no run called 'none' in this folder"
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
@@ -100,16 +139,16 @@ def test_two_who_ask_at_once_open_it_once(folder, monkeypatch):
         ("GET", "/docs/", 404),
     ],
 )
-def test_errors_are_sentences(client, method, path, status):
-    answer = client.request(method, path)
+def test_errors_are_sentences(reader, method, path, status):
+    answer = reader.request(method, path)
     assert answer.status_code == status
     assert list(answer.json()) == ["error"]
     assert answer.json()["error"]
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"1e999", b"[" * 100_000])
-def test_bodies_that_are_no_request(client, body):
-    answer = client.post("/api/runs/run/undo", content=body, headers={"content-type": "application/json"})
+def test_bodies_that_are_no_request(reader, body):
+    answer = reader.post("/api/runs/run/undo", content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (400, 422)
     assert list(answer.json()) == ["error"]
 
@@ -135,17 +174,17 @@ def test_a_fault_is_told_without_its_inside(folder, caplog):
     assert "secret" in caplog.text
 
 
-def test_the_page_and_its_files_are_there(client):
-    page = client.get("/")
+def test_the_page_and_its_files_are_there(reader):
+    page = reader.get("/")
     assert page.status_code == 200
     for name in ("index.html", "docs.html", "main.js"):
         assert (STATIC / name).is_file()
     assert "<script>" not in page.text
-    assert client.get("/docs").status_code == 200
+    assert reader.get("/docs").status_code == 200
 
 
-def test_the_description_names_every_answer(client):
-    described = client.get("/openapi.json").json()
+def test_the_description_names_every_answer(reader):
+    described = reader.get("/openapi.json").json()
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             answers = operation["responses"]
@@ -154,72 +193,19 @@ def test_the_description_names_every_answer(client):
                 if code[0] in "45":
                     schema = answer["content"]["application/json"]["schema"]
                     assert schema == {"$ref": "#/components/schemas/Problem"}, (method, path, code)
+            headers = {found["name"] for found in operation.get("parameters", ()) if found["in"] == "header"}
+            assert headers == (set() if method == "get" else {"X-Coterie"}), (method, path)
     assert "HTTPValidationError" not in json.dumps(described)
 
 
-def test_the_api_does_what_it_describes(folder):
-    """Requests made up from the description: no fault, no status and no body that is not in it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the packages that the fuzzer is made of
-        import schemathesis
-        from hypothesis import HealthCheck, Phase, given, settings
-        from hypothesis import strategies as st
-
-    with client_of(folder) as client:
-        schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
-        current = {"run": "run", "version": version(client)}
-        for result in schema.get_all_operations():
-            operation = result.ok()
-
-            @given(case=operation.as_strategy(), real=st.booleans())
-            @settings(
-                max_examples=15, deadline=None, database=None, derandomize=True,
-                suppress_health_check=list(HealthCheck), phases=[Phase.generate],
-            )  # fmt: skip
-            def holds(case, real):
-                if real and "run" in (case.path_parameters or {}):
-                    case.path_parameters["run"] = "run"
-                _check(client, case, current)
-
-            holds()
-
-
-def _check(client, case, current):
-    from urllib.parse import quote
-
-    path = case.path
-    for name, value in (case.path_parameters or {}).items():
-        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
-    body = {} if type(case.body).__name__ == "NotSet" else {"content": _written(case)}
-    kind = {"content-type": case.media_type} if case.media_type else {}
-    answer = client.request(case.method, path, params=_parameters(case.query), headers=kind, **body)
-    assert answer.status_code < 500 or answer.status_code == 503, (case.method, path, answer.text)
-    described = case.operation.definition.raw["responses"]
-    if "/" in path.removeprefix(case.path[: case.path.find("{")]) or answer.status_code != 404:
-        assert str(answer.status_code) in described, (
-            case.method,
-            path,
-            answer.status_code,
-            answer.text[:200],
-        )
-    if answer.status_code >= 400:
-        assert isinstance(answer.json()["error"], str)
-    elif answer.status_code == 202:
-        client.delete(f"/api/jobs/{answer.json()['id']}")
-        finished(client, answer)
-
-
-def _written(case):
-    return case.body if isinstance(case.body, bytes) else json.dumps(case.body).encode()
-
-
-def _parameters(query):
-    return [
-        (name, str(value).lower() if isinstance(value, bool) else str(value))
-        for name, given in (query or {}).items()
-        for value in (given if isinstance(given, list) else [given])
-        if value is not None
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_are_of_the_kind_that_is_described(reader, kind):
+    described = reader.get("/openapi.json").json()["paths"]["/api/runs/{run}/export"]["get"]["responses"][
+        "200"
     ]
+    answer = reader.get(f"/api/runs/run/export?format={kind}")
+    assert answer.headers["content-type"] in described["content"]
+    assert len(described["content"]) == 2
 
 
 # --- the command

@@ -219,3 +219,19 @@ def test_what_a_killed_server_left_is_removed(folder, tmp_path, monkeypatch):
         assert not left.exists()
         send(other, b"text\nsome words\n")
         assert len(list(place.glob("coterie-uploads-*/*"))) == 2  # those of living servers stay
+
+
+def test_rows_that_cannot_be_read_are_counted(client):
+    content = ("text,id\n" + "Straße für Bücher,1\n" * 30).encode() + b"\xff bad,2\n"
+    found = send(client, content).json()
+    assert (found["rows_seen"], found["skipped"]) == (30, 1)
+    assert send(client, b"text\nsome words\n").json()["skipped"] == 0
+
+
+def test_systems_whose_users_have_no_numbers(folder, tmp_path, monkeypatch):
+    place = private(tmp_path, monkeypatch)
+    (place / "coterie-uploads-left").mkdir()
+    monkeypatch.delattr("os.getuid")
+    with client_of(folder) as client:
+        assert send(client, b"text\nsome words\n").status_code == 201
+    assert list(place.iterdir()) == []

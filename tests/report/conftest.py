@@ -1,9 +1,6 @@
-"""Models whose report is looked at, and a real browser to look with."""
+"""Models whose report is looked at."""
 
 from __future__ import annotations
-
-import os
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,8 +9,6 @@ from report_models import HOSTILE, confidence_of, info_of
 
 from coterie import TopicModel, datasets
 from coterie.report import write_report
-
-CHROMIUM = Path("/usr/bin/chromium")
 
 
 @pytest.fixture(scope="session")
@@ -56,27 +51,6 @@ def tiny():
     """Three texts, one topic."""
     model = TopicModel(n_topics=2).fit(["late parcel", "card refund", "parcel"])
     return model, info_of(model), {"confidence": np.array([0.2, 0.0, 0.1])}
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium without a network; skips where there is none, unless COTERIE_REQUIRE_BROWSER forbids that."""
-    try:
-        from playwright.sync_api import sync_playwright
-
-        if not CHROMIUM.exists():
-            raise ImportError(f"there is no {CHROMIUM}")
-    except ImportError as error:
-        if os.environ.get("COTERIE_REQUIRE_BROWSER"):
-            raise
-        pytest.skip(f"the report is looked at with playwright and {CHROMIUM}: {error}")
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=[*quiet, "--disable-component-update", "--disable-sync"]
-        )
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")

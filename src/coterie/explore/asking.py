@@ -23,7 +23,11 @@ Rows32 = npt.NDArray[np.uint32]
 
 #: Texts nearest to another that are told, and those among which they are looked for.
 _SIMILAR, _LOOKED_AT = 5, 400
+#: Terms of a text through which others are looked for: the most telling.
+_TELLING = 60
 _SHARES = 5
+#: Characters of a cell.
+_CELL = 10_000
 
 
 def whole_text(opened: OpenedRun, row: int, filters: Filters) -> WholeText:
@@ -39,10 +43,15 @@ def whole_text(opened: OpenedRun, row: int, filters: Filters) -> WholeText:
         at = points_of(opened.text_map().at[rows])[0]
     return WholeText(
         **dict(text),
-        columns=[Cell(name=name, value=_spelled(cells[name][0])) for name in cells.columns],
+        columns=[_cell(name, _spelled(cells[name][0])) for name in cells.columns],
         similar=similar_texts(opened, row),
         at=at,
     )
+
+
+def _cell(name: str, value: str | None) -> Cell:
+    cut = value is not None and len(value) > _CELL
+    return Cell(name=name, value=value[:_CELL] if value is not None else None, cut=cut)
 
 
 def _spelled(value: Any) -> str | None:
@@ -63,7 +72,7 @@ def similar_texts(opened: OpenedRun, row: int) -> list[Text]:
     columns = index.counts(np.array([own])).indices.astype(np.int64)
     if not len(columns):
         return []
-    scores = index.distinct_scores(opened.terms().meaning(columns))
+    scores = index.distinct_scores(opened.terms().meaning(opened.terms().telling(columns, _TELLING)))
     most = min(_LOOKED_AT, len(scores) - 1)
     near = np.argpartition(-scores, most)[: most + 1]
     near = np.sort(near[(scores[near] > 0) & (near != own)])

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.explore import schemas
+from coterie.explore import schemas_change as schemas
 from coterie.explore.opened import OpenedRun
 
 Ints = npt.NDArray[np.int64]

@@ -17,10 +17,10 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from fastapi import HTTPException
+from fastapi import Header, HTTPException
 from starlette.requests import ClientDisconnect
 
 Scope = MutableMapping[str, Any]
@@ -173,6 +173,15 @@ def report_policy(page: bytes) -> str:
         f"script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'"
     )
+
+
+def marked(
+    x_coterie: Annotated[
+        Literal["1"],
+        Header(alias="X-Coterie", description="pages of other sites cannot send it; without it: 403"),
+    ],
+) -> None:
+    """The header of requests that change something, for the description; the guard has looked already."""
 
 
 # --- checks

@@ -24,7 +24,7 @@ from threading import Event, Lock, Thread
 from typing import Any, Literal
 
 from coterie.errors import InputError
-from coterie.explore import schemas
+from coterie.explore import schemas_change as schemas
 from coterie.explore.guard import FAULT
 from coterie.explore.refusals import Changed, Missing, Refused
 from coterie.explore.workspace import Workspace
@@ -179,7 +179,7 @@ class Jobs:
         with self._lock:
             handle = self._jobs.get(id)
         if handle is None:
-            raise Missing(f"there is no job {id[:40]!r}; /api/jobs lists those there are")
+            raise Missing(f"there is no job {id[:40]!r} here any more")
         return handle
 
     def _cancel(self, handle: Handle) -> None:
@@ -210,7 +210,7 @@ class Jobs:
         except Cancelled:
             state = "cancelled"
         except (InputError, Refused) as error:
-            handle.error = str(error)
+            handle.error = self._workspace.told(error)
         except MemoryError:
             handle.error = "this takes more memory than there is; try a part of the texts"
         except Exception as error:
@@ -276,6 +276,8 @@ def _hear(job: dict[str, Any], worker: subprocess.Popen[bytes], handle: Handle) 
         else:
             result = heard
     worker.wait()
+    with suppress(BrokenPipeError):  # it was ended before it had read its job
+        worker.stdin.close()
     return result
 
 

@@ -25,6 +25,8 @@ MarkKind = Literal["query", "related", "word"]
 Mark = tuple[int, int, MarkKind]
 #: Kinds of marks, those that go first where two would overlap.
 KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
+#: Marks of one text: nobody reads more, and a browser would choke on them.
+MOST_MARKS = 1000
 _ENTITY = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 
 
@@ -218,15 +220,17 @@ def _joins(before: str, sign: str) -> bool:
     return jamo and not before.isascii()
 
 
-def joined(marks: Iterable[Mark]) -> list[Mark]:
-    """Marks in order, none over another: the kind that comes first in `KINDS` wins, equal ones join."""
+def joined(marks: Iterable[Mark], most: int = MOST_MARKS) -> list[Mark]:
+    """Marks in order, none over another: the kind that comes first in `KINDS` wins, equal ones join.
+
+    Of more than `most`, the first of the kinds that come first are kept.
+    """
     every = list(marks)
     taken: list[Mark] = []
     for kind in KINDS:
-        for start, end in _united([(a, b) for a, b, other in every if other == kind]):
-            for free in _outside(start, end, taken):
-                taken.append((*free, kind))
-    return sorted(taken)
+        free = _outside(_united([(a, b) for a, b, other in every if other == kind]), taken)
+        taken = sorted([*taken, *((*span, kind) for span in free[: most - len(taken)])])
+    return taken
 
 
 def _united(spans: list[Span]) -> list[Span]:
@@ -239,6 +243,12 @@ def _united(spans: list[Span]) -> list[Span]:
     return found
 
 
-def _outside(start: int, end: int, taken: list[Mark]) -> list[Span]:
-    """The span, if nothing else stands on it."""
-    return [] if any(a < end and start < b for a, b, _ in taken) else [(start, end)]
+def _outside(spans: list[Span], taken: list[Mark]) -> list[Span]:
+    """Spans on which nothing else stands; both are in order, and neither overlaps itself."""
+    found, at = [], 0
+    for start, end in spans:
+        while at < len(taken) and taken[at][1] <= start:
+            at += 1
+        if at == len(taken) or end <= taken[at][0]:
+            found.append((start, end))
+    return found

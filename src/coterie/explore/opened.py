@@ -14,19 +14,21 @@ import polars as pl
 from coterie.errors import InputError
 from coterie.explore.caches import Once, Recent
 from coterie.explore.marks import Located, Locator, Mark, MarkKind, joined
+from coterie.explore.overview import class_counts, first_and_last, overview
 from coterie.explore.places import Points
+from coterie.explore.queried import Queried, through_of
 from coterie.explore.refusals import Invalid, Later, Missing
 from coterie.explore.rows import Rows
-from coterie.explore.schemas import Brief, Check, EditEntry, Match, Overview, Query, Text, Through
+from coterie.explore.schemas import Brief, Overview, Query, Text
 from coterie.explore.search import Meaning, MeaningIndex, Terms
 from coterie.explore.selection import Filters, Selection
 from coterie.explore.words import Words
-from coterie.report import checks, wording
+from coterie.report import wording
 from coterie.report.colours import colours
 from coterie.report.layout import TopicMap
 from coterie.report.mapfile import TextMap, learn_map, placed
 from coterie.results import Reason, Topic
-from coterie.runs import REPORT, Run
+from coterie.runs import Run
 from coterie.text.inputs import text_batches
 
 if TYPE_CHECKING:
@@ -35,13 +37,15 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
-#: Characters of a text in a list.
-SHOWN = 2000
+#: Characters of a text in a list, and of one that is looked at by itself.
+SHOWN, WHOLE = 2000, 100_000
 #: Seconds the counting of texts waits, so that what is asked first is answered first.
 _PATIENCE = 0.3
 _TERMS = 8
-#: Queries whose meaning is kept.
-_MEANINGS = 32
+#: Queries whose meaning is kept, and pages of texts.
+_MEANINGS, _PAGES = 32, 32
+#: One at a time: counting texts quiets warnings meanwhile, which threads share.
+_COUNTING = threading.Lock()
 _log = logging.getLogger("coterie.explore")
 
 
@@ -65,12 +69,15 @@ class OpenedRun:
             lambda: Selection(self.rows(), self.ids, lambda: self.text_map().at, self._scores)
         )
         self.briefs = Once(self._briefs)
+        self.classes = Once(lambda: class_counts(self))
+        self.dates = Once(lambda: first_and_last(self))
         self.panel = Once(self._panel)
         self.means = Once(self._means)
         self._stored = Once(self.run.map)
-        self._copies = Once(self._most_copied)
+        self.copies = Once(self._most_copied)
         self._columns_shown = Once(self._by_display)
         self._meanings: Recent[str, Meaning] = Recent(_MEANINGS)
+        self._pages: Recent[tuple[bytes, str, str], list[Text]] = Recent(_PAGES)
         self._counted: MeaningIndex | None = None
         self._computed: TextMap | None = None
         #: Why texts cannot be counted, if they cannot.
@@ -85,6 +92,11 @@ class OpenedRun:
     def ready(self) -> bool:
         """Whether texts are counted."""
         return self._counted is not None
+
+    @property
+    def counted(self) -> bool:
+        """Whether texts are counted, or cannot be."""
+        return self._done.is_set()
 
     def warm_up(self) -> None:
         """Begin to count texts in the background, unless that was begun before."""
@@ -105,8 +117,9 @@ class OpenedRun:
         try:
             if self._closed.wait(_PATIENCE):
                 return
-            self._copies()
-            model = self.run.with_texts(self.rows().texts())
+            self.copies()
+            with _COUNTING:
+                model = self.run.with_texts(self.rows().texts())
             if self._stored() is None:
                 self._computed = self._map_of_all()
             self._counted = MeaningIndex(model)
@@ -169,32 +182,7 @@ class OpenedRun:
 
     def overview(self) -> Overview:
         """What the page shows first."""
-        info, data, model = self.run.info, self.run.info["data"], self.model
-        return Overview(
-            name=self.name,
-            version=self.version,
-            source=str(data.get("source", "")).replace("\\", "/").split("/")[-1],
-            column=data["column"],
-            date=data.get("date") or None,
-            label=data.get("label") or None,
-            texts=model.n_texts_,
-            known=model.n_known_,
-            distinct=self._distinct(),
-            made=str(info.get("made", "")),
-            parameters=dict(info["parameters"]),
-            warnings=list(info["warnings"]),
-            checks=self._checks(),
-            topics=self.briefs(),
-            edits=[EditEntry(number=i, sentence=str(edit)) for i, edit in enumerate(model.edits, start=1)],
-            left_out=max(len(model.edits) - int(info.get("edits_applied", len(model.edits))), 0),
-            can_undo=bool(model.edits),
-            ready=self.ready,
-            has_report=REPORT in info["files"],
-        )
-
-    def _distinct(self) -> int:
-        found = self.run.info.get("distinct")
-        return found if isinstance(found, int) else self._copies()[0]
+        return overview(self)
 
     def _most_copied(self) -> tuple[int, int, str]:
         """How many different texts there are, how often the most frequent one occurs, and that."""
@@ -203,21 +191,6 @@ class OpenedRun:
         text = pl.col("text").filter(pl.col("times") == most).min()
         distinct, times, first = counts.select(pl.len().alias("n"), most, text).collect().row(0)
         return distinct, times, first
-
-    def _checks(self) -> list[Check]:
-        model = self.model
-        said = [
-            *checks.run_warnings(self.run.info["warnings"]),
-            checks.unknown(model.n_known_, model.n_texts_),
-            checks.tiny(self.topics),
-            checks.overlaps(self.likeness(), self.ids),
-            checks.unsure(self.rows().confidence.astype(np.float64)),
-        ]
-        if self._done.is_set():  # takes a while for a million texts
-            distinct, most, text = self._copies()
-            said.append(checks.copies(distinct, model.n_texts_, most, text))
-        said.sort(key=lambda remark: not remark["look"])
-        return [Check(look=remark["look"], text=_with_quote(remark, self)) for remark in said]
 
     def likeness(self) -> Any:
         """Cosines of the centres of topics, by place."""
@@ -233,7 +206,7 @@ class OpenedRun:
 
     def _briefs(self) -> list[Brief]:
         points, means = self.topic_map(), self.means()
-        shades = colours(points.positions)
+        shades = colours(points.shades)
         return [
             Brief(
                 id=topic.id,
@@ -272,14 +245,21 @@ class OpenedRun:
         """Texts by row, with the reasons of their topics and what was looked for marked."""
         if not len(rows):
             return []
+        if whole:
+            return self._texts(rows, filters, whole)
+        asked = ("", "") if filters is None else (filters.q, filters.mode)
+        key = np.asarray(rows, dtype=np.uint32).tobytes(), *asked
+        return self._pages.get(key, lambda: self._texts(rows, filters, whole))
+
+    def _texts(self, rows: npt.NDArray[Any], filters: Filters | None, whole: bool) -> list[Text]:
         table = self.rows()
         found = table.at(rows)
         texts = found["text"].to_list()
-        shown = [text if whole else text[:SHOWN] for text in texts]
+        shown = [text[: WHOLE if whole else SHOWN] for text in texts]
         as_read = table.texts_of(found)
         answers = self.model.assign(as_read)
         located = self.located(shown, as_read)
-        asked = _Asked(self, filters)
+        asked = Queried(self, filters)
         dates, classes = table.strings("date", found), table.strings("label", found)
         made = []
         for number, row in enumerate(rows.tolist()):
@@ -360,78 +340,18 @@ class OpenedRun:
         if not filters.q:
             return None
         if filters.mode == "words":
-            return Query(known=list(Words.of(filters.q).parts), unknown=[], related=[], indexed=self.ready)
+            absent = self.selection().absent(filters.q)
+            known = [part for part in Words.of(filters.q).parts if part not in absent]
+            return Query(known=known, unknown=list(absent), related=[], indexed=self.ready)
         meaning, names = self.meaning(filters.q), self.model.vectorizer_.vocabulary_.display
         located = self.locator().locate([filters.q])[0]
         unknown = [filters.q[w.start : w.end] for w in located if w.column < 0]
         return Query(
             known=[names[column] for column in meaning.known],
             unknown=list(dict.fromkeys(unknown)),
-            related=[_through(near, names) for near in meaning.related],
+            related=[through_of(near, names) for near in meaning.related],
             indexed=self.ready,
         )
-
-
-class _Asked:
-    """What was looked for, to be found again in texts."""
-
-    def __init__(self, opened: OpenedRun, filters: Filters | None):
-        self._opened = opened
-        self._words = self._meaning = None
-        if filters is not None and filters.q:
-            if filters.mode == "words":
-                self._words = Words.of(filters.q)
-            else:
-                self._meaning = opened.meaning(filters.q)
-
-    def marks(self, text: str, words: Sequence[Located]) -> list[Mark]:
-        """Where a text holds what was looked for."""
-        if self._words is not None:
-            return [(start, end, "query") for start, end in self._words.spans(text)]
-        if self._meaning is None:
-            return []
-        near = {near.term for near in self._meaning.related}
-        return [
-            *self._opened.marks_of(set(self._meaning.known), words, "query"),
-            *self._opened.marks_of(near, words, "related"),
-        ]
-
-    def match(self, words: Sequence[Located]) -> Match | None:
-        """How a text fits what was meant."""
-        meaning = self._meaning
-        if meaning is None:
-            return None
-        names = self._opened.model.vectorizer_.vocabulary_.display
-        held = {word.column for word in words}
-        phrases = filter(self._opened.locator().is_phrase, meaning.worth)
-        held |= {column for column in phrases if self._opened.marks_of({column}, words, "word")}
-        near = [near for near in meaning.related if near.term in held]
-        return Match(
-            score=round(
-                sum(worth for column, worth in meaning.worth.items() if column in held) / meaning.best, 4
-            ),
-            shared=[names[column] for column in meaning.known if column in held],
-            through=[_through(one, names) for one in near],
-        )
-
-
-def _through(near: Any, names: Sequence[str]) -> Through:
-    source = {"from": names[near.source]}
-    return Through(term=names[near.term], similarity=round(near.similarity, 3), **source)
-
-
-def _with_quote(remark: dict[str, Any], opened: OpenedRun) -> str:
-    """A check as one sentence: what it quotes or names stands behind it."""
-    label = {topic.id: topic.label for topic in opened.topics}
-    text = str(remark["text"])
-    if "quote" in remark:
-        return f"{text} “{remark['quote']}”"
-    if "pairs" in remark:
-        said = "; ".join(f"{label[a]} – {label[b]} ({value})" for a, b, value in remark["pairs"])
-        return f"{text} {said}"
-    if "topics" in remark:
-        return f"{text} {'; '.join(label[topic] for topic in remark['topics'])}"
-    return text
 
 
 def points_of(at: npt.NDArray[Any]) -> list[tuple[float, float] | None]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.explore.caches import Once
+from coterie.explore.caches import Once, Recent
 from coterie.explore.opened import OpenedRun
 from coterie.explore.rows import NO_DAY
 from coterie.explore.schemas import Candidate, ClassShare, Neighbour, OverTime, RelatedTerm, TopicDetail
@@ -25,6 +25,8 @@ _BINS, _BORDER, _NEIGHBOURS, _CLASSES = 10, 5, 5, 20
 #: First terms of a topic that others are related to, those that are no news, and how many are told.
 _FIRST, _OWN, _RELATED = 10, 20, 12
 _NEAR = 0.25
+#: Topics that are kept after they were asked for.
+_KEPT = 50
 
 
 class Panel:
@@ -35,11 +37,15 @@ class Panel:
         self._examples = Once(self._example_rows)
         self._borders = Once(self._by_doubt)
         self._time = Once(self._over_time)
+        self._details: Recent[int, TopicDetail] = Recent(_KEPT)
 
     def detail(self, topic: int) -> TopicDetail:
         """A topic by its id."""
+        place = self._opened.topic_place(topic)
+        return self._details.get(place, lambda: self._detail(place))
+
+    def _detail(self, place: int) -> TopicDetail:
         opened = self._opened
-        place = opened.topic_place(topic)
         examples = self._examples()[place]
         texts = opened.texts_at(np.concatenate([examples, self._borderline(place, examples)]))
         return TopicDetail(

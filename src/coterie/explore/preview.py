@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 from coterie.errors import InputError
-from coterie.explore import schemas
+from coterie.explore import schemas_change as schemas
 from coterie.text.readers import TextSource, columnar, delimited
 from coterie.text.readers.bytes import (
     PIECE,
@@ -53,7 +53,7 @@ def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
         encoding = None if format_ in ("parquet", "xlsx") else _encoding(path, head)
     options = Options(encoding)
     names = _columns(path, format_, options)
-    table = _first_rows(path, format_, options, names)
+    table, skipped = _first_rows(path, format_, options, names)
     columns = [_column(table[column]) for column in table.columns[: schemas.MOST_COLUMNS]]
     delimiter = None
     if format_ in ("csv", "tsv"):
@@ -64,6 +64,7 @@ def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
         name=name,
         bytes=size,
         rows_seen=len(table),
+        skipped=skipped,
         columns=columns,
         preview=[
             [_cell(value) for value in row[: schemas.MOST_COLUMNS]] for row in table.head(SHOWN).iter_rows()
@@ -131,13 +132,18 @@ def _keys(text: Lines) -> list[str]:
     return sorted(keys, key=keys.__getitem__)
 
 
-def _first_rows(path: Path, format_: Format, options: Options, names: Sequence[str]) -> pl.DataFrame:
-    """The first rows that can be read. For that a text column is named; any that holds texts will do."""
+def _first_rows(
+    path: Path, format_: Format, options: Options, names: Sequence[str]
+) -> tuple[pl.DataFrame, int]:
+    """The first rows that can be read, and how many among them cannot.
+
+    To read, a text column is named; any that holds texts will do.
+    """
     fault: InputError | None = None
     for column in names[: schemas.MOST_COLUMNS]:
         source = _Shown(path, column, format_, options, skip_bad=True, batch_rows=SEEN)
         try:
-            return next(iter(source)).table
+            return next(iter(source)).table, source.skipped
         except InputError as error:
             fault = fault or error
     raise fault or InputError(f"{_PLACE} has no columns")

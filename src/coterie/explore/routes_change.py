@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Body, Query, Request
+from fastapi import APIRouter, Body, Depends, Query, Request
 from fastapi import Path as InPath
 
-from coterie.explore import comparing, editing, schemas
-from coterie.explore.guard import UPLOADS
+from coterie.explore import comparing, editing
+from coterie.explore import schemas_change as schemas
+from coterie.explore.guard import UPLOADS, marked
+from coterie.explore.schemas import Problem
 
 if TYPE_CHECKING:
     from coterie.explore.jobs import Jobs
@@ -17,11 +19,10 @@ if TYPE_CHECKING:
 
 InRun = Annotated[str, InPath(max_length=255, description="name of a run's folder")]
 Id = Annotated[str, InPath(max_length=64)]
-_PROBLEM = {"model": schemas.Problem}
+_PROBLEM = {"model": Problem}
 _MISSING: dict[int | str, dict[str, Any]] = {404: _PROBLEM}
-_CHANGES: dict[int | str, dict[str, Any]] = {
-    400: _PROBLEM, 404: _PROBLEM, 409: _PROBLEM, 413: _PROBLEM, 415: _PROBLEM
-}  # fmt: skip
+_CHANGES: dict[int | str, dict[str, Any]] = dict.fromkeys((400, 404, 409, 413, 415), _PROBLEM)
+_MARKED = [Depends(marked)]
 _BYTES = {
     "requestBody": {
         "required": True,
@@ -51,17 +52,21 @@ def _compare(routes: APIRouter, workspace: Workspace) -> None:
 
 
 def _edits(routes: APIRouter, workspace: Workspace, jobs: Jobs) -> None:
-    @routes.post("/runs/{run}/edits", status_code=202, tags=["edit"], responses=_CHANGES)
+    @routes.post(
+        "/runs/{run}/edits", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
+    )
     def edit(run: InRun, request: Annotated[schemas.EditRequest, Body()]) -> schemas.Job:
         """Rename, merge or split topics, ban terms, pin texts; the folder of the run is written anew."""
         return editing.edit(workspace, jobs, run, request)
 
-    @routes.post("/runs/{run}/undo", status_code=202, tags=["edit"], responses=_CHANGES)
+    @routes.post("/runs/{run}/undo", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED)
     def undo(run: InRun, request: Annotated[schemas.UndoRequest, Body()]) -> schemas.Job:
         """Take the last edit back."""
         return editing.undo(workspace, jobs, run, request)
 
-    @routes.post("/runs/{run}/refit", status_code=202, tags=["edit"], responses=_CHANGES)
+    @routes.post(
+        "/runs/{run}/refit", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
+    )
     def refit(run: InRun, request: Annotated[schemas.RefitRequest, Body()]) -> schemas.Job:
         """Fit the same texts anew and apply the edits again."""
         return editing.refit(workspace, jobs, run, request)
@@ -78,7 +83,7 @@ def _jobs(routes: APIRouter, jobs: Jobs) -> None:
         """How far a job is."""
         return jobs.get(id)
 
-    @routes.delete("/jobs/{id}", tags=["jobs"], responses=_MISSING)
+    @routes.delete("/jobs/{id}", tags=["jobs"], responses=_CHANGES, dependencies=_MARKED)
     def cancel(id: Id) -> schemas.Job:
         """Cancel a job; an edit that is being written is finished."""
         return jobs.cancel(id)
@@ -90,6 +95,7 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         status_code=201,
         tags=["start"],
         responses={413: _PROBLEM, 415: _PROBLEM},
+        dependencies=_MARKED,
         openapi_extra=_BYTES,
     )
     async def upload(
@@ -99,12 +105,14 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         """Send a file to look at: CSV, TSV, JSON lines, Parquet, Excel or one text a line, plain or gzip."""
         return await uploads.receive(name, request.stream())
 
-    @routes.post("/uploads/{id}/fit", status_code=202, tags=["start"], responses=_CHANGES)
+    @routes.post(
+        "/uploads/{id}/fit", status_code=202, tags=["start"], responses=_CHANGES, dependencies=_MARKED
+    )
     def fit(id: Id, request: Annotated[schemas.FitRequest, Body()]) -> schemas.Job:
         """Find the topics of an uploaded file; the run is written into the folder of runs."""
         return editing.fit(workspace, jobs, uploads, id, request)
 
-    @routes.delete("/uploads/{id}", status_code=204, tags=["start"], responses={404: _PROBLEM, 409: _PROBLEM})
+    @routes.delete("/uploads/{id}", status_code=204, tags=["start"], responses=_CHANGES, dependencies=_MARKED)
     def delete(id: Id) -> None:
         """Remove an uploaded file."""
         uploads.delete(id)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
@@ -18,7 +18,7 @@ from starlette.background import BackgroundTask
 from coterie import __version__
 from coterie.explore import schemas
 from coterie.explore.asking import assigned, exported, whole_text
-from coterie.explore.guard import report_policy
+from coterie.explore.guard import marked, report_policy
 from coterie.explore.opened import OpenedRun
 from coterie.explore.places import Box, Corner
 from coterie.explore.refusals import Invalid, Missing
@@ -36,10 +36,13 @@ _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.p
 Responses = dict[int | str, dict[str, Any]]
 RunName = Annotated[str, InPath(max_length=255, description="name of a run's folder")]
 _MISSING: Responses = {404: {"model": schemas.Problem}}
+_WITH_BODY: Responses = {code: {"model": schemas.Problem} for code in (400, 404, 413, 415)}
 _LATER: Responses = {**_MISSING, 503: {"model": schemas.Problem}}
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _POINTS: Responses = {200: {"content": {"application/octet-stream": _BINARY}}}
-_TABLES: Responses = {200: {"content": {kind.split(";")[0]: _BINARY for kind in _TYPES.values()}}}
+_TABLES: Responses = {
+    200: {"description": "as asked for", "content": dict.fromkeys(_TYPES.values(), _BINARY)}
+}
 _PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
 
@@ -88,7 +91,7 @@ def _about_topics(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None
         """A topic: terms, confidence, typical and borderline texts, related words, time, classes."""
         return opened(run).panel().detail(id)
 
-    @routes.post("/runs/{run}/assign", tags=["texts"], responses=_MISSING)
+    @routes.post("/runs/{run}/assign", tags=["texts"], responses=_WITH_BODY, dependencies=[Depends(marked)])
     def assign(run: RunName, tried: Annotated[schemas.AssignRequest, Body()]) -> schemas.Answers:
         """Where texts belong that need not be of the run, how sure that is, and why."""
         return schemas.Answers(answers=assigned(opened(run), tried.texts))
@@ -188,16 +191,12 @@ def filters_of(asked: schemas.FilterQuery) -> Filters:
 
 def _corners(lasso: str) -> tuple[Corner, ...]:
     """Corners from "x,y x,y …"."""
-    pairs = lasso.split()
+    pairs = [pair.split(",") for pair in lasso.split(" ")]
     if not 3 <= len(pairs) <= MOST_CORNERS:
         raise Invalid(f"a lasso has 3 to {MOST_CORNERS} corners; this one has {len(pairs):,}")
-    try:
-        corners = np.array([[float(part) for part in pair.split(",")] for pair in pairs], dtype=np.float64)
-    except ValueError:
-        raise Invalid("a lasso must be like 0.1,0.2 0.3,0.2 0.2,0.4") from None
-    if corners.shape[1:] != (2,) or not (np.abs(corners) < 1e6).all():
+    if not re.fullmatch(schemas.LASSO, lasso):
         raise Invalid("a lasso must be like 0.1,0.2 0.3,0.2 0.2,0.4")
-    return tuple((float(x), float(y)) for x, y in corners)
+    return tuple((float(x), float(y)) for x, y in pairs)
 
 
 def _box(asked: schemas.MapQuery) -> Box | None:

@@ -200,3 +200,8 @@ NO_DAY = np.iinfo(np.int32).min
 def day(date: dt.date) -> int:
     """Days since 1970."""
     return date.toordinal() - _EPOCH
+
+
+def date_of(day: int) -> dt.date:
+    """The date of such a day; the first or the last that there is for one beyond."""
+    return dt.date.fromordinal(min(max(day + _EPOCH, 1), dt.date.max.toordinal()))

@@ -1,7 +1,4 @@
-"""Everything that goes in and out of the API, as data: this is its documentation, too.
-
-Reading is above, changing below.
-"""
+"""What is asked of runs, topics, texts and the map, and what is answered; this documents the API, too."""
 
 from __future__ import annotations
 
@@ -10,7 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# --- reading: runs, topics, texts, the map
+
+class Problem(BaseModel):
+    """Why a request was not answered as asked."""
+
+    error: str = Field(description="one sentence for people")
 
 
 class Limits(BaseModel):
@@ -35,7 +36,7 @@ class RunEntry(BaseModel):
     """A run in the list of runs; one that cannot be read has an error."""
 
     name: str
-    source: str
+    source: str = Field(description="name of the file that it was made of")
     texts: int
     topics: int
     made: str
@@ -80,15 +81,31 @@ class EditEntry(BaseModel):
     sentence: str
 
 
+class ClassCount(BaseModel):
+    """Texts of a class."""
+
+    name: str
+    count: int
+
+
+class Dates(BaseModel):
+    """From when to when."""
+
+    first: dt.date
+    last: dt.date
+
+
 class Overview(BaseModel):
     """A run: what it was made of, and its topics, the largest first."""
 
     name: str
     version: str = Field(pattern="^[0-9a-f]{16}$", description="changes name the version they were made for")
-    source: str
+    source: str = Field(description="name of the file that it was made of")
     column: str
     date: str | None = Field(description="column of dates")
     label: str | None = Field(description="column of known classes")
+    classes: list[ClassCount] | None = Field(description="to filter by: the largest 200; null without such")
+    dates: Dates | None = Field(description="of the first and the last text; null without dates")
     texts: int
     known: int = Field(description="texts with a known word")
     distinct: int
@@ -171,7 +188,10 @@ class Text(BaseModel):
 
     row: int
     text: str
-    cut: bool = Field(description="whether the text goes on; ask for the row to see all of it")
+    cut: bool = Field(
+        description="whether the text goes on: lists hold 2,000 characters of it, an answer about its row "
+        "100,000, an export all"
+    )
     topic: int
     second: int | None
     confidence: float
@@ -179,7 +199,7 @@ class Text(BaseModel):
     related: list[str] = Field(description="words of the topic near to the text")
     note: str
     marks: list[tuple[int, int, Literal["word", "query", "related"]]] = Field(
-        description="start, end (code points of the text) and kind; in order, none over another"
+        description="start, end (code points) and kind; in order, none over another, at most 1,000"
     )
     class_: str | None = Field(alias="class")
     date: str | None
@@ -191,6 +211,7 @@ class Cell(BaseModel):
 
     name: str
     value: str | None
+    cut: bool = Field(description="whether it goes on: 10,000 characters of it are shown")
 
 
 class WholeText(Text):
@@ -202,11 +223,11 @@ class WholeText(Text):
 
 
 class Query(BaseModel):
-    """How a query was understood."""
+    """How a query was understood: by words, its words and phrases as written; by meaning, its terms."""
 
-    known: list[str]
-    unknown: list[str] = Field(description="words that the model does not know")
-    related: list[Through]
+    known: list[str] = Field(description="by words: some text holds it; by meaning: the model knows it")
+    unknown: list[str] = Field(description="by words: no text of the run holds it; by meaning: not known")
+    related: list[Through] = Field(description="terms near to those known, by meaning only")
     indexed: bool = Field(description="whether search by meaning can be used now")
 
 
@@ -233,8 +254,10 @@ class TopicDetail(Brief):
 
 
 Mode = Literal["words", "meaning"]
-_NUMBER = r"-?[0-9]{1,5}(\.[0-9]{1,15})?"
+_NUMBER = r"-?[0-9]{1,5}(\.[0-9]{1,20})?"
 _CORNER = f"{_NUMBER},{_NUMBER}"
+#: Corners on the map; nothing is as good as no lasso.
+LASSO = f"^({_CORNER}( {_CORNER}){{2,199}})?$"
 
 
 class FilterQuery(BaseModel):
@@ -254,7 +277,7 @@ class FilterQuery(BaseModel):
         default=None,
         max_length=10_000,
         description="3 to 200 corners on the map: x,y x,y …",
-        json_schema_extra={"pattern": f"^{_CORNER}( {_CORNER}){{2,199}}$"},
+        json_schema_extra={"pattern": LASSO},
     )
     row: list[Annotated[int, Field(ge=0, lt=1 << 32)]] = Field(default=[], max_length=10_000)
     known: bool | None = Field(default=None, description="whether the model knows a word of the text")
@@ -322,181 +345,3 @@ class Answers(BaseModel):
     """An answer for each text."""
 
     answers: list[Answer]
-
-
-# --- changes: jobs, edits, uploads, comparing
-
-#: Most rows of a pin, topics of a merge, terms of a ban, texts of a pin.
-MOST_ROWS, MOST_TOPICS, MOST_TERMS = 500, 1000, 100
-LONGEST_TEXT, LONGEST_LABEL, LONGEST_TERM = 10_000, 200, 200
-MOST_PARTS, MOST_ASKED = 100, 10_000
-#: Columns of an uploaded file that are shown.
-MOST_COLUMNS = 200
-
-
-class Strict(BaseModel):
-    """What comes in: nothing is guessed, and nothing unknown is passed over."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Problem(BaseModel):
-    """Why a request was not answered as asked."""
-
-    error: str = Field(description="one sentence for people")
-
-
-VersionOf = Annotated[
-    str, Field(pattern="^[0-9a-f]{16}$", description="version of the run that the change was made for")
-]
-TopicId = Annotated[int, Field(ge=0, lt=1 << 31)]
-RunName = Annotated[str, Field(min_length=1, max_length=100, description="name of a run's folder")]
-Number = Annotated[int, Field(ge=1, le=MOST_ASKED)]
-
-
-class EditRequest(Strict):
-    """An edit: rename (topics[0], label), merge (into topics[0]), split (topics[0], parts), ban (terms), pin
-    (rows or texts, to topics[0])."""
-
-    version: VersionOf
-    kind: Literal["rename", "merge", "split", "ban", "pin"]
-    topics: list[TopicId] = Field(default=[], max_length=MOST_TOPICS)
-    label: str | None = Field(default=None, max_length=LONGEST_LABEL)
-    parts: int | None = Field(default=None, ge=2, le=MOST_PARTS)
-    terms: list[Annotated[str, Field(max_length=LONGEST_TERM)]] | None = Field(
-        default=None, max_length=MOST_TERMS
-    )
-    rows: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, max_length=MOST_ROWS)
-    texts: list[Annotated[str, Field(max_length=LONGEST_TEXT)]] | None = Field(
-        default=None, max_length=MOST_ROWS
-    )
-
-
-class UndoRequest(Strict):
-    """The last edit is taken back."""
-
-    version: VersionOf
-
-
-class RefitRequest(Strict):
-    """A new fit of the same texts, to which the edits are applied again."""
-
-    version: VersionOf
-    topics: Number | Literal["auto"] | None = Field(default=None, description="null: as before")
-    name: RunName | None = Field(default=None, description="of the new run; null replaces this one")
-
-
-class Job(BaseModel):
-    """Work that goes on beside the requests."""
-
-    id: str
-    kind: Literal["edit", "undo", "refit", "fit"]
-    run: str
-    title: str
-    state: Literal["waiting", "running", "done", "failed", "cancelled"]
-    stage: str
-    done: int
-    total: int | None
-    unit: str
-    seconds: float = Field(description="since it began to run")
-    remaining: float | None = Field(description="seconds of this stage, where that can be told")
-    error: str | None
-    version: str | None = Field(description="of the run when done")
-
-
-class JobList(BaseModel):
-    """Jobs of this server, the newest first."""
-
-    jobs: list[Job]
-
-
-class UploadedColumn(BaseModel):
-    """A column of an uploaded file, as its first rows show it."""
-
-    name: str
-    kind: Literal["text", "number", "date", "class", "empty"]
-    filled: float = Field(description="share of rows with a value")
-    mean_length: float = Field(description="characters")
-    distinct_share: float = Field(description="distinct values among those that are filled")
-    samples: list[str]
-
-
-class Guess(BaseModel):
-    """Which columns are likely which."""
-
-    text: str
-    date: str | None
-    label: str | None
-
-
-class Upload(BaseModel):
-    """A file that was uploaded and waits to be fitted."""
-
-    id: str
-    name: str
-    bytes: int
-    rows_seen: int
-    columns: list[UploadedColumn]
-    preview: list[list[str]]
-    guess: Guess
-    format: Literal["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]
-    encoding: str | None
-    delimiter: str | None
-
-
-class FitRequest(Strict):
-    """A fit of an uploaded file."""
-
-    name: RunName
-    text: str = Field(max_length=1000, description="column of the texts")
-    date: str | None = Field(default=None, max_length=1000, description="column of dates")
-    label: str | None = Field(default=None, max_length=1000, description="column of known classes")
-    topics: Number | Literal["auto"] = "auto"
-    language: str = Field(default="english", max_length=200, description="name or code; several with commas")
-
-
-class Flow(BaseModel):
-    """Texts that are in one topic of `a` and in one of `b`."""
-
-    from_: int = Field(serialization_alias="from")
-    to: int
-    count: int
-
-
-class Kept(BaseModel):
-    """A topic of `a` that goes on as one of `b`; `share` is the part of its texts that is there."""
-
-    from_: int = Field(serialization_alias="from")
-    to: int
-    share: float
-
-
-class Merged(BaseModel):
-    """Topics of `a` that became one of `b`."""
-
-    into: int
-    from_: list[int] = Field(serialization_alias="from")
-
-
-class SplitUp(BaseModel):
-    """A topic of `a` that became several of `b`."""
-
-    from_: int = Field(serialization_alias="from")
-    into: list[int]
-
-
-class Comparison(BaseModel):
-    """What became of the topics of `a` in `b`. Texts without a known word are left out."""
-
-    a: list[Brief]
-    b: list[Brief]
-    same_texts: bool = Field(description="matched by row; else by equal text")
-    common: int = Field(description="texts found in both")
-    moved: int = Field(description="texts that are not where most of their topic went")
-    moved_share: float
-    flows: list[Flow]
-    kept: list[Kept]
-    born: list[int]
-    gone: list[int]
-    merged: list[Merged]
-    split: list[SplitUp]

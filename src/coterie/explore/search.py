@@ -83,6 +83,11 @@ class Terms:
             worth[near.term] = _LESS * near.similarity * telling
         return Meaning(tuple(columns.tolist()), tuple(related), worth)
 
+    def telling(self, columns: Ints, most: int) -> Ints:
+        """The most telling of some columns, in their order."""
+        best = np.argsort(-np.round(self._weights[columns], 9), kind="stable")[:most]
+        return columns[np.sort(best)]
+
     def weight(self, column: int) -> float:
         """How telling a term is."""
         return float(max(self._weights[column], 0.1))

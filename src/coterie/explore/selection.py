@@ -23,6 +23,8 @@ Sort = Literal["row", "confidence", "topic", "date", "class", "length", "match"]
 
 #: Selections and orders that are kept.
 _KEPT, _ORDERS = 6, 4
+#: Queries for which it is kept which words no text holds.
+_ABSENT = 64
 #: Corners of a lasso.
 MOST_CORNERS = 200
 
@@ -53,6 +55,7 @@ class Selection:
         self._rows, self._ids, self._at, self._scores = rows, ids, at, scores
         self._chosen: Recent[Filters, Rows32 | None] = Recent(_KEPT)
         self._orders: Recent[tuple[Filters, Sort, bool], Rows32] = Recent(_ORDERS)
+        self._absent: Recent[str, tuple[str, ...]] = Recent(_ABSENT)
 
     def chosen(self, filters: Filters) -> Rows32 | None:
         """The rows in their order; None for all."""
@@ -70,6 +73,17 @@ class Selection:
     def ordered(self, filters: Filters, sort: Sort, descending: bool) -> Rows32:
         """The rows in an order; those that are equal stand as they came."""
         return self._orders.get((filters, sort, descending), lambda: self._order(filters, sort, descending))
+
+    def absent(self, q: str) -> tuple[str, ...]:
+        """Words of a query that no text holds."""
+
+        def make() -> tuple[str, ...]:
+            found = self.chosen(Filters(q=q))
+            if found is None or len(found):
+                return ()
+            return Words.of(q).absent(self._rows.frame["folded"])
+
+        return self._absent.get(q, make)
 
     # --- choosing
 

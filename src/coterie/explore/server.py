@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import secrets
 import socket
+import sys
 import threading
 import time
 import webbrowser
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from anyio import to_thread
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -34,6 +37,10 @@ from coterie.explore.workspace import Workspace
 STATIC = Path(__file__).parent / "static"
 #: Ports that are tried after the one asked for.
 _PORTS = 50
+#: Requests that are worked on at once; more would wait for each other's locks and hold memory meanwhile.
+_THREADS = 12
+#: Parts of glibc's heap: each thread fills one of its own, and none gives back what another could use.
+_ARENAS, _M_ARENA_MAX = 2, -8
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,7 @@ def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = _THREADS
         try:
             yield
         finally:
@@ -71,7 +79,7 @@ def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
         responses={code: {"model": Problem} for code in (401, 403, 421, 422)},
     )
     app.add_middleware(Guard, host=settings.host, token=settings.token, limit=workspace.upload_bytes)
-    _tell_errors(app)
+    _tell_errors(app, workspace)
     app.include_router(routes_read.router(workspace))
     app.include_router(routes_change.router(workspace, jobs, uploads))
     _serve_files(app)
@@ -96,18 +104,18 @@ def _serve_files(app: FastAPI) -> None:
 # --- errors
 
 
-def _tell_errors(app: FastAPI) -> None:
+def _tell_errors(app: FastAPI, workspace: Workspace) -> None:
     """Every error is {"error": sentence}."""
 
     @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> JSONResponse:
         more = {"retry": error.retry} if isinstance(error, Later) else {}
         headers = {"retry-after": str(error.retry)} if isinstance(error, Later) else None
-        return JSONResponse({"error": str(error), **more}, error.status, headers)
+        return JSONResponse({"error": workspace.told(error), **more}, error.status, headers)
 
     @app.exception_handler(InputError)
     async def wrong(_: Request, error: InputError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 422)
+        return JSONResponse({"error": workspace.told(error)}, 422)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -172,6 +180,7 @@ def serve(
     """Serve until Ctrl-C. `say` is told the address, and whatever else a person should know."""
     import uvicorn
 
+    _share_memory()
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     with _listener(host, port, say) as listener:
@@ -189,6 +198,13 @@ def serve(
             target=_welcome, args=(server, address, browser, say), name="coterie-welcome", daemon=True
         ).start()
         server.run(sockets=[listener])
+
+
+def _share_memory() -> None:
+    """Let threads share their free memory, where the system's library can be told so."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def _welcome(server: Any, address: str, browser: bool, say: Callable[[str], None]) -> None:

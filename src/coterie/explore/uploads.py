@@ -21,7 +21,7 @@ from threading import Lock
 from starlette.concurrency import run_in_threadpool
 
 from coterie.errors import InputError
-from coterie.explore import schemas
+from coterie.explore import schemas_change as schemas
 from coterie.explore.preview import look_at
 from coterie.explore.refusals import Changed, Invalid, Missing
 from coterie.storage import locks
@@ -161,7 +161,12 @@ def _sweep() -> None:
     """Remove what servers have left that were killed: nobody holds the locks of those folders any more."""
     for folder in Path(gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            if folder.stat().st_uid == os.getuid() and (lock := locks.take(folder)):
+            if _is_ours(folder) and (lock := locks.take(folder)):
                 if lock.real:
                     shutil.rmtree(folder, ignore_errors=True)
                 lock.release()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether this user made a folder; where users have no numbers, each has temporary files of their own."""
+    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()

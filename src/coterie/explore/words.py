@@ -15,6 +15,8 @@ from coterie.text.unspaced import CHARACTER
 
 #: Words of a query that are looked for.
 _MOST_WORDS = 20
+#: Texts that are looked through together: most words are found in the first of them.
+_SOME = 65_536
 _PIECES = re.compile(r'"([^"]*)"?|(\S+)')
 _UNSPACED = re.compile(CHARACTER)
 #: Signs that mean something in a pattern; "\\<" would mean something where "<" does not.
@@ -64,6 +66,15 @@ class Words:
             inside = texts if len(some) == len(texts) else texts[some]
             found[some] = inside.str.contains(pattern).to_numpy()
         return found
+
+    def absent(self, texts: pl.Series) -> tuple[str, ...]:
+        """Those that none of the folded texts holds."""
+        slices = list(texts.to_frame().iter_slices(_SOME))
+        return tuple(
+            part
+            for part, pattern in zip(self.parts, self.patterns, strict=True)
+            if not any(some.to_series().str.contains(pattern).any() for some in slices)
+        )
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where in a text, as it is written, they stand: in code points."""

@@ -136,6 +136,8 @@ def refit(job: dict[str, Any]) -> None:
     model = clone(run.model)
     if job["topics"] is not None:
         model.set_params(n_topics=job["topics"])
+    elif model.n_topics == "auto":  # a new search might come out elsewhere, which nobody asked for
+        model.set_params(n_topics=len(run.model._fitted.placing.order))
     source = Named(
         file,
         data["column"],

@@ -17,7 +17,8 @@ from typing import Any
 from coterie.errors import InputError
 from coterie.explore.guard import UPLOAD_BYTES
 from coterie.explore.opened import OpenedRun
-from coterie.explore.refusals import Changed, Invalid, Missing
+from coterie.explore.overview import file_name
+from coterie.explore.refusals import Changed, Invalid, Missing, without_paths
 from coterie.runs import MARKER, Run, open_run
 from coterie.storage.files import read_json
 from coterie.storage.folder import recover
@@ -71,7 +72,7 @@ class Workspace:
             recover(folder)
             if _is_run(folder):
                 return folder
-        raise Missing(f"there is no run {name[:100]!r}; /api/runs lists those there are")
+        raise Missing(f"there is no run called {name[:100]!r} in this folder")
 
     def listed(self) -> list[Listed]:
         """All runs, the newest first."""
@@ -84,15 +85,19 @@ class Workspace:
             data = info["data"]
             return Listed(
                 name,
-                source=str(data["source"]),
+                source=file_name(data["source"]),
                 texts=int(data["texts"]),
                 topics=len(info["topics"]),
                 made=str(info["made"]),
             )
         except InputError as error:
-            return Listed(name, error=str(error))
+            return Listed(name, error=self.told(error))
         except (KeyError, TypeError, ValueError):
             return Listed(name, error=f"{MARKER} of {name} is damaged: something is missing in it; fit again")
+
+    def told(self, error: Exception) -> str:
+        """What an error says, without the way to the folders of this machine."""
+        return without_paths(str(error), self.folder)
 
     def version(self, name: str) -> str:
         """What tells this state of a run from any other: 16 hexadecimal digits."""

@@ -84,7 +84,7 @@ export function topicPicker({ several = false, first = [], leave = [], chosen = 
       changed([...wanted]);
     } }),
     swatch(topic), h("span", { class: "id" }, topic.id), h("span", { class: "pick-name" }, bdi(cut(topic.label, 80)), " ",
-      h("span", { class: "quiet small" }, bdi(topic.terms.slice(0, 6).join(", ")))),
+      h("span", { class: "quiet small" }, bdi(topic.terms.filter((term) => !topic.label.includes(term)).slice(0, 5).join(", ")))),
     h("span", { class: "number quiet small" }, note ? `${note} · ` : "", many(topic.size, "text")));
   const show = () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean),

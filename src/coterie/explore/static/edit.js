@@ -122,8 +122,8 @@ export function openBan(id, terms = []) {
     } });
 }
 
-/** Move texts, by their rows, to a topic that then keeps them. */
-export function openMove(rows) {
+/** Move texts, by their rows, to a topic that then keeps them; `moved()` is called when that is done. */
+export function openMove(rows, moved = () => {}) {
   const list = [...new Set([].concat(rows ?? []))], most = list.slice(0, MOST_MOVED);
   if (!most.length) return;
   const said = h("div", { class: "moved-text" });
@@ -133,7 +133,7 @@ export function openMove(rows) {
     content: [said, list.length > most.length ? h("p", { class: "look" },
       `At most ${count(MOST_MOVED)} texts at once; the first ${count(MOST_MOVED)} of ${count(list.length)} are moved.`) : null,
       picker.element, h("p", { class: "quiet small" }, "They stay there, also after a refit, until this is undone.")],
-    run: (open) => change(open, "/edits", { kind: "pin", topics: picker.chosen(), rows: most }) });
+    async run(open) { if (await change(open, "/edits", { kind: "pin", topics: picker.chosen(), rows: most })) moved(); } });
   dialog.ready(false);
   first(most, said, picker);
 }
@@ -163,7 +163,7 @@ export function openEdits() {
   const dialog = openDialog({ title: "Changed by hand", wide: true,
     content: [log, left ? h("p", { class: "look" }, `${many(left, "edit")} could not be applied again after the last refit.`) : null],
     more: [button("undo the last", () => change(dialog, "/undo", {}), { disabled: !undoable, title: undoable ? null : "There is nothing to undo" }),
-      button("refit with these edits…", () => { dialog.close(); openRefit(); })] });
+      button(edits.length ? "refit with these edits…" : "refit…", () => { dialog.close(); openRefit(); })] });
 }
 
 /** Fit the same texts again and apply the edits to the new topics. */

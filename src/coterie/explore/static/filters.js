@@ -1,12 +1,9 @@
 // What narrows the texts down: chips for what is set, a small form to set more.
-import { bdi, button, byId, cut, decimal, h, later, swatch } from "./dom.js";
+import { bdi, button, byId, count, cut, decimal, h, later, swatch } from "./dom.js";
 import { filtered, noFilters, state, topicOf, update } from "./state.js";
 
 const view = { open: false, form: null };
-const seen = new Set(); // classes met so far, offered where the overview does not list them
-
-/** Classes that were met in answers. */
-export function meet(names) { names.forEach((name) => { if (name !== null && seen.size < 500) seen.add(name); }); }
+const LISTED = 200; // so many classes the overview lists; where there may be more, one can be typed
 
 /** Chips and, when opened, the form; into #texts-filters and #texts-form. */
 export function drawFilters() {
@@ -55,15 +52,17 @@ function form() {
   };
   const since = h("input", { type: "date", onchange: () => update({ since: since.value || null }, { push: true }) });
   const until = h("input", { type: "date", onchange: () => update({ until: until.value || null }, { push: true }) });
-  const names = h("datalist", { id: "class-names" });
-  const classes = h("input", { type: "text", list: "class-names", placeholder: "add one", maxlength: 400,
-    onchange: () => { if (classes.value && !state.classes.includes(classes.value)) update({ classes: [...state.classes, classes.value] }, { push: true }); classes.value = ""; } });
+  const names = h("datalist", { id: "class-names" }), add = (name) => { if (!state.classes.includes(name)) update({ classes: [...state.classes, name] }, { push: true }); };
+  const typed = h("input", { type: "text", list: "class-names", placeholder: "add one", maxlength: 400, "aria-label": "Class to add",
+    onchange: () => { if (typed.value) add(typed.value); typed.value = ""; } });
+  const listed = h("select", { "aria-labelledby": "filter-class", onchange: () => { if (listed.value !== "") add(state.overview.classes[Number(listed.value)].name); listed.value = ""; } });
   const known = h("select", { "aria-label": "Texts shown", onchange: () => update({ known: { yes: true, no: false }[known.value] ?? null }, { push: true }) },
     h("option", { value: "" }, "all texts"), h("option", { value: "yes" }, "with a known word"), h("option", { value: "no" }, "without a known word"));
-  const classLabel = h("span", { class: "quiet one-line" }, "class"), classField = h("label", {}, classLabel, classes, names);
+  const classLabel = h("span", { class: "quiet one-line", id: "filter-class" }, "class"), classField = h("span", { class: "fields" }, h("label", {}, classLabel, listed), typed, names);
   const dateField = h("span", { class: "fields" }, field("from", since), field("to", until));
   const element = h("form", { class: "filter-form", "aria-label": "Filters of the texts", onsubmit: (event) => event.preventDefault() },
     h("span", { class: "fields" }, h("span", { class: "quiet" }, "confidence"), low, h("span", { class: "quiet" }, "to"), high), classField, dateField, known);
+  let offered = null;
   const show = () => {
     const { overview } = state, put = (input, value) => { if (document.activeElement !== input) input.value = value; };
     put(low, state.least ?? "");
@@ -71,11 +70,18 @@ function form() {
     put(since, state.since ?? "");
     put(until, state.until ?? "");
     known.value = state.known === null ? "" : state.known ? "yes" : "no";
-    classField.hidden = !overview || !overview.label;
-    dateField.hidden = !overview || !overview.date;
-    if (overview && overview.label) classLabel.textContent = cut(overview.label, 24);
-    const offered = overview && overview.classes ? overview.classes.map((one) => one.name ?? one) : [...seen];
-    if (names.children.length !== offered.length) names.replaceChildren(...offered.slice(0, 500).map((value) => h("option", { value })));
+    classField.hidden = !overview || !overview.classes;
+    dateField.hidden = !overview || !overview.dates;
+    if (!overview || offered === overview) return;
+    offered = overview;
+    if (overview.classes) {
+      const many = overview.classes.length >= LISTED;
+      classLabel.textContent = cut(overview.label || "class", 24);
+      typed.hidden = !many;
+      listed.replaceChildren(h("option", { value: "" }, "any"), ...overview.classes.map((one, at) => h("option", { value: at }, `${cut(one.name, 50) || "(none)"} · ${count(one.count)}`)));
+      names.replaceChildren(...(many ? overview.classes.map((one) => h("option", { value: one.name })) : []));
+    }
+    if (overview.dates) for (const input of [since, until]) Object.assign(input, { min: overview.dates.first, max: overview.dates.last });
   };
   return { element, show };
 }

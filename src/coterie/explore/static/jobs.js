@@ -85,9 +85,10 @@ function heard(job) {
   if (ACTIVE.includes(job.state)) return;
   const mine = waiters.get(job.id) || [];
   waiters.delete(job.id);
-  mine.forEach(({ resolve }) => resolve(job));
-  if (before ? ACTIVE.includes(before.state) || mine.length : !first) ended(job, mine.length > 0);
-  else if (!before) closed.add(job.id); // over before this page was opened
+  const fresh = before ? ACTIVE.includes(before.state) || mine.length : !first;
+  if (!fresh && !before) closed.add(job.id); // over before this page was opened
+  // who waits goes on when the page shows what has changed
+  Promise.resolve(fresh ? ended(job, mine.length > 0) : null).catch(say).finally(() => mine.forEach(({ resolve }) => resolve(job)));
 }
 
 function lost(id) {
@@ -102,13 +103,13 @@ function ended(job, mine) {
   announce(`${job.title}: ${job.state === "done" ? "done" : job.state === "failed" ? `failed. ${job.error}` : "cancelled"}.`);
   if (job.state === "cancelled") { say(`Cancelled: ${job.title}.`); closed.add(job.id); }
   if (job.state === "failed" && mine) closed.add(job.id); // who waits for it says so
-  if (job.state !== "done") return;
+  if (job.state !== "done") return undefined;
   const made = job.kind === "fit" || job.kind === "refit";
   if (made) get("/runs").then(({ runs }) => update({ runs }), () => {});
   if (job.run === state.run || !made || elsewhere.has(job.id)) closed.add(job.id); // the others wait to be opened
-  if (job.run !== state.run || (job.version && job.version === state.overview?.version)) return;
+  if (job.run !== state.run || (job.version && job.version === state.overview?.version)) return undefined;
   say(`Done: ${job.title}.`);
-  reload();
+  return reload();
 }
 
 function draw() {

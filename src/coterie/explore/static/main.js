@@ -222,6 +222,7 @@ function cannotOpen(error) {
   const again = h("div", { class: "empty wrong" }, h("p", {}, bdi(error.message)), button("try again", () => loadRun()), " ", button("another run", () => byId("run").focus()));
   byId("panel").replaceChildren(again);
   byId("topics-list").replaceChildren();
+  if (parts.map) parts.map.show(null);
 }
 
 // keys

@@ -73,7 +73,7 @@ class Hands {
     const { map } = this, at = this.held.get(event.pointerId);
     if (!at) return;
     if (map.line.corners) map.lassoed(map.line.finish());
-    else if (!this.moved && this.held.size === 1 && map.overview) map.click(...this.place(event));
+    else if (!this.moved && this.held.size === 1 && map.overview) map.click(...this.place(event), event.pointerType === "touch");
     this.leave(event);
   }
 

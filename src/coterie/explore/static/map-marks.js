@@ -13,6 +13,7 @@ export class Marks {
       row: s("g", { class: "row" }, s("circle", { class: "halo" }), s("circle"), s("path", { d: "M-17 0h6M11 0h6M0 -17v6M0 11v6" })),
       mark: s("g", { class: "pin" }, s("path", { d: "M0 0C-3 -6 -8 -9 -8 -15A8 8 0 0 1 8 -15C8 -9 3 -6 0 0Z" }), s("circle", { cy: -15, r: 3 })),
     };
+    for (const part of Object.values(this.parts)) part.style.display = "none"; // until it has a place
     svg.append(...Object.values(this.parts));
   }
 
@@ -36,7 +37,9 @@ export class Marks {
     for (const ring of row.querySelectorAll("circle")) ring.setAttribute("r", size / 2 + 5);
     if (topic) outline.setAttribute("r", (topic.radius * view.scale + 6).toFixed(1));
     const corners = (list, change) => list.map(([x, y]) => change(x, y).map((value) => value.toFixed(1)).join(",")).join(" ");
-    lasso.setAttribute("points", this.at.lasso ? corners(this.at.lasso, (x, y) => view.screen(x, y)) : "");
-    drawn.setAttribute("points", line ? corners(line, (x, y) => [x, y]) : "");
+    for (const [part, list, change] of [[lasso, this.at.lasso, (x, y) => view.screen(x, y)], [drawn, line, (x, y) => [x, y]]]) {
+      part.style.display = list ? "" : "none";
+      part.setAttribute("points", list ? corners(list, change) : "");
+    }
   }
 }

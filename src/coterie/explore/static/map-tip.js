@@ -1,11 +1,13 @@
 // What stands beside the pointer: topic and confidence at once, the text as soon as it is there.
-import { bdi, cut, h, later } from "./dom.js";
+import { bdi, button, cut, h, later } from "./dom.js";
 
 const KEPT = 400, LONG = 320;
 
 export class Tip {
-  constructor(box, ask) {
-    Object.assign(this, { box, ask, row: null, texts: new Map() });
+  /** `ask(row)` gives a promise of the text, `open()` opens the text that is shown. */
+  constructor(box, ask, open) {
+    Object.assign(this, { box, ask, open, row: null, texts: new Map() });
+    box.addEventListener("mousedown", (event) => event.preventDefault()); // the map keeps the focus, and with it this box
     this.fetch = later((row) => this.read(row), 90);
   }
 
@@ -16,6 +18,7 @@ export class Tip {
     this.body = h("p", { class: text === undefined ? "map-tip-text quiet" : "map-tip-text" }, text === undefined ? "…" : bdi(text));
     this.box.replaceChildren(head, this.body);
     this.box.hidden = false;
+    this.box.classList.remove("offers");
     this.spot = { left, top, view };
     this.place();
     if (text === undefined) this.fetch(row);
@@ -28,6 +31,13 @@ export class Tip {
     const x = left + 14 + wide > view.width ? Math.max(left - 14 - wide, 4) : left + 14;
     const y = top + 14 + high > view.height ? Math.max(top - 14 - high, 4) : top + 14;
     this.box.style.transform = narrow ? "" : `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+  }
+
+  /** For fingers: a button that opens the text. */
+  offer() {
+    this.box.classList.add("offers");
+    this.box.append(button("open this text", () => this.open()));
+    this.place();
   }
 
   async read(row) {

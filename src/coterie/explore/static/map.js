@@ -32,7 +32,7 @@ class TextMap {
     this.view = new View(() => { this.paint(); this.moved(); });
     this.names = new Names(this.layer);
     this.marks = new Marks(this.over);
-    this.tip = new Tip(this.tipBox, (row) => this.text(row));
+    this.tip = new Tip(this.tipBox, (row) => this.text(row), () => this.open(this.hovered));
     this.line = new Line();
     this.asking = { wide: latest(), close: latest(), all: latest() };
     Object.assign(this, { thin: 1, slow: 0, moving: false });
@@ -62,10 +62,11 @@ class TextMap {
       button("+", () => this.step(1.6), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
       button("−", () => this.step(1 / 1.6), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
       button("all", () => this.view.all(), { title: "Show the whole map (0)" }));
-    this.body = h("div", { class: "map-body" }, this.canvas, this.over, this.layer, this.tipBox);
+    this.body = h("div", { class: "map-body" }, this.canvas, this.layer, this.over, this.tipBox); // marks lie over names: a pin must not hide
     const help = h("p", { id: "map-help", class: "hidden" },
       "Arrow keys move the map, plus and minus zoom, 0 shows all, "
       + "Enter opens the text in the middle. The list of topics and the table of texts say the same in words.");
+    this.element.classList.add("nothing");
     this.element.replaceChildren(this.body, this.tools, this.said, help);
   }
 
@@ -75,8 +76,10 @@ class TextMap {
 
   /** Show a run, looked at as the address says; the same run in another version keeps its view. */
   show(overview) {
+    this.element.classList.toggle("nothing", !overview);
+    if (!overview) return this.empty();
     const before = this.overview, other = !before || before.name !== overview.name;
-    if (before && !other && before.version === overview.version) { this.overview = overview; return; }
+    if (before && !other && before.version === overview.version) { this.overview = overview; return undefined; }
     const chosen = this.chosen >= 0 && !other ? before.topics[this.chosen].id : null;
     this.overview = overview;
     this.colours = overview.topics.map((topic) => [1, 3, 5].map((from) => parseInt(topic.colour.slice(from, from + 2), 16)));
@@ -89,7 +92,21 @@ class TextMap {
     if (other && state.box) this.view.go({ ...state.box }, true);
     else if (other) this.view.all(true);
     this.canvas.setAttribute("aria-label", `Map of ${many(overview.texts, "text")} in ${many(overview.topics.length, "topic")}`);
-    this.fetch();
+    return this.fetch();
+  }
+
+  /** No run is there to be shown. */
+  empty() {
+    for (const ask of Object.values(this.asking)) ask.cancel();
+    Object.assign(this, { overview: null, chosen: -1, hovered: -1, sets: {}, points: joinPoints({}) });
+    this.grid = new Grid(this.points);
+    this.painter.load(this.points, [], [0, 0, 0, 0]);
+    this.names.show([]);
+    for (const name of ["hover", "row", "mark", "lasso"]) this.marks.set(name, null);
+    this.tip.clear();
+    this.said.replaceChildren();
+    this.element.classList.remove("waiting", "broken");
+    this.paint();
   }
 
   /** Show only texts that these filters match, the others as grey ghosts. */
@@ -283,11 +300,11 @@ class TextMap {
     const thin = this.moving ? this.thin : 1;
     this.painter.draw({ width, height, dense, matrix: view.matrix(), size: this.size, chosen, dim: 0.13, strength: this.dark.matches ? 0.95 : 0.85,
       thin });
-    if (!this.overview) return;
+    if (!this.overview) return this.marks.place(view, this.size, null, null);
     this.blocked ||= this.corners();
     this.names.place(view, chosen, this.blocked);
     this.marks.set("hover", hovered >= 0 ? [this.points.x[hovered], this.points.y[hovered]] : null);
-    this.marks.place(view, this.size, this.overview.topics[chosen], this.line.corners);
+    return this.marks.place(view, this.size, this.overview.topics[chosen], this.line.corners);
   }
 
   /** Corners of the map where buttons and words stand: [left, top, right, bottom]; read seldom, since asking lays the page out. */
@@ -330,12 +347,14 @@ class TextMap {
     return answer.rows.length ? answer.rows[0].text : "";
   }
 
-  click(left, top) {
-    const over = this.names.hit(left, top);
+  /** A click opens what is there. A finger hovers over nothing: its first tap shows the text, a second one opens it. */
+  click(left, top, finger = false) {
+    const over = this.names.hit(left, top), before = this.tip.row;
     if (over >= 0) return this.tell("topic", this.overview.topics[over].id);
-    const at = this.hover(left, top, 16);
-    if (at < 0) return this.tell("topic", null);
-    return this.open(at);
+    const at = this.hover(left, top, finger ? 22 : 16);
+    if (at < 0) return finger && before !== null ? undefined : this.tell("topic", null);
+    if (!finger || this.points.row[at] === before) return this.open(at);
+    return this.tip.offer();
   }
 
   open(at) {

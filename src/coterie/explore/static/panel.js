@@ -3,7 +3,6 @@ import { bdi, button, count, cut, day, decimal, h, many, percent, say, swatch, t
 import { address, state, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
 import { classBars, histogram, timeline } from "./charts.js";
-import { meet } from "./filters.js";
 import { quotes } from "./row.js";
 import { chooseTopic } from "./run.js";
 import { searchFor } from "./search.js";
@@ -24,7 +23,6 @@ export async function showTopic(element) {
     const topic = await asking((signal) => get(runPath(`/topics/${id}`), {}, { signal }));
     if (kept.key !== key) return;
     kept.topic = topic;
-    meet((topic.by_class || []).map((one) => one.name));
     waiting.replaceWith(body(topic));
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -140,7 +138,7 @@ export function showRun(element) {
     edits,
     h("h3", {}, "How to read this page"),
     h("p", { class: "quiet" }, "Each point of the map is a text, its colour the topic. Choose a topic from the list or the map; drag with the lasso to take texts by hand. Every view has its own address: copy it to share it."),
-    h("dl", { class: "keys" }, [["/", "search"], ["t", "try a text"], ["[ ]", "topic before, next topic"], ["Esc", "close, clear"]].map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+    h("dl", { class: "keys" }, [["/", "search"], ["t", "try a text"], ["[ ]", "topic before, next topic"], ["Space", "mark a text of the table"], ["Esc", "close, clear"]].map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("p", { class: "small" }, overview.has_report ? [h("a", { href: `/api${runPath("/report")}`, target: "_blank", rel: "noopener" }, "report of this run"), " · "] : null, h("a", { href: "/docs", target: "_blank", rel: "noopener" }, "API"))));
 }
 

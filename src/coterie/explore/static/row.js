@@ -1,5 +1,5 @@
 // One text in the panel: whole, with its reason, its row of the file, similar texts, and a way to move it.
-import { announce, bdi, button, count, decimal, h, say, sureness, topicName, track } from "./dom.js";
+import { announce, bdi, button, count, decimal, h, many, say, sureness, topicName, track } from "./dom.js";
 import { state, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
 import { legend, marked, reason } from "./marks.js";
@@ -55,7 +55,8 @@ function body(text) {
     try { (await import("./edit.js")).openMove([text.row]); } catch (error) { say(error); }
   }) : null;
   return h("div", { class: "panel-body of-row" },
-    h("blockquote", { class: "whole", tabindex: text.text.length > 1500 ? 0 : null }, marked(text.text, text.marks)),
+    h("blockquote", { class: "whole", tabindex: text.text.length > 1500 ? 0 : null }, marked(text.text, text.marks), text.cut ? "…" : ""),
+    text.cut ? h("p", { class: "quiet small" }, `Its first ${many(Array.from(text.text).length, "character")}; an export has all of it.`) : null,
     kinds.length ? h("p", {}, legend(kinds)) : null,
     h("p", { class: "assigned" }, topic ? h("button", { type: "button", class: "link", onclick: () => chooseTopic(topic.id) }, topicName(topic)) : h("span", { class: "quiet" }, "no topic")),
     h("div", { class: "sure" }, track(text.confidence), h("span", {}, sureness(text.confidence), " ", h("span", { class: "quiet number" }, decimal(text.confidence)))),
@@ -63,7 +64,7 @@ function body(text) {
     why.length ? [h("h3", {}, "Why"), h("p", {}, why)] : null,
     move ? h("p", {}, move) : null,
     h("h3", {}, "Similar texts"), similar(text.similar),
-    text.columns.length ? [h("h3", {}, "Its row in the file"), h("dl", { class: "cells" }, text.columns.map((cell) => [h("dt", {}, bdi(cell.name)), h("dd", {}, cell.value === null || cell.value === "" ? h("span", { class: "quiet" }, "–") : bdi(cell.value))]))] : null);
+    text.columns.length ? [h("h3", {}, "Its row in the file"), h("dl", { class: "cells" }, text.columns.map((cell) => [h("dt", {}, bdi(cell.name)), h("dd", {}, cell.value === null || cell.value === "" ? h("span", { class: "quiet" }, "–") : [bdi(cell.value), cell.cut ? "…" : ""])]))] : null);
 }
 
 function similar(texts) {

@@ -115,13 +115,19 @@ export function address(changes = {}) {
   return text ? `/?${text}` : "/";
 }
 
-let written = 0, due = null;
+let written = 0, due = null, pending = null; // pending: the address of this step, not written yet
 function write(push) {
   clearTimeout(due);
-  if (push) { history.pushState(null, "", address()); return; }
+  if (push) {
+    if (pending !== null) history.replaceState(null, "", pending); // "back" must find the step as it was left
+    pending = null;
+    history.pushState(null, "", address());
+    return;
+  }
+  pending = address();
   // browsers refuse more than about 100 changes in 10 seconds; while dragging one in 200 ms is enough
   const wait = Math.max(0, written + 200 - Date.now());
-  due = setTimeout(() => { written = Date.now(); history.replaceState(null, "", address()); }, wait);
+  due = setTimeout(() => { written = Date.now(); history.replaceState(null, "", pending); pending = null; }, wait);
 }
 
 const numberOr = (text, low, high) => {
@@ -152,7 +158,7 @@ export function parse(search) {
 }
 
 Object.assign(state, parse(location.search));
-window.addEventListener("popstate", () => { clearTimeout(due); update(parse(location.search), { address: false }); });
+window.addEventListener("popstate", () => { clearTimeout(due); pending = null; update(parse(location.search), { address: false }); });
 
 /** The brief of a topic by its id, from the overview; undefined where there is none. */
 export function topicOf(id) {

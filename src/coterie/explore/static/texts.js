@@ -2,8 +2,9 @@
 import { announce, bdi, button, byId, count, decimal, h, many, say, sureness, swatch, track } from "./dom.js";
 import { FILTER_KEYS, PAGE, filtered, filters, noFilters, state, subscribe, textsAsked, tooEarly, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
-import { drawFilters, meet } from "./filters.js";
+import { drawFilters } from "./filters.js";
 import { legend, marked, reason } from "./marks.js";
+import { canPick, clearPicks, onPicks, pickCell, pickHead, pickTools, showPicks, turn as turnPick } from "./picks.js";
 import { explain } from "./search.js";
 
 const asking = latest();
@@ -16,6 +17,9 @@ export function createTexts() {
   subscribe("ready", () => { if (state.ready && (shown.waits || shown.early)) load(); });
   subscribe(FILTER_KEYS, drawFilters);
   subscribe("row", markRow);
+  subscribe("run", clearPicks);
+  subscribe("about", () => { if (shown.answer) draw(); });
+  onPicks(() => { drawTools(); showPicks(byId("texts-list")); });
   drawFilters();
   return load();
 }
@@ -36,7 +40,6 @@ async function load() {
     }
     const turned = shown.answer && shown.answer.offset !== answer.offset;
     shown.answer = answer;
-    meet(answer.rows.map((text) => text.class));
     draw();
     if (turned || list.scrollTop > 0) list.scrollTop = 0;
     announce(filtered() ? `${many(answer.total, "text")} found` : many(answer.total, "text"));
@@ -79,6 +82,7 @@ function draw() {
   byId("texts-note").replaceChildren(...note(answer));
   list.replaceChildren(answer.rows.length ? table(answer) : empty());
   markRow();
+  showPicks(list);
 }
 
 function note(answer) {
@@ -108,7 +112,9 @@ function drawTools() {
     button("›", () => turn(state.offset + PAGE), { "aria-label": "Next page", disabled: last >= total })) : null;
   const movable = answer && filtered() && total > 0 && total <= 500 && state.about && state.about.writable;
   byId("texts-total").textContent = words;
-  byId("texts-tools").replaceChildren(movable ? button(total === 1 ? "move it…" : `move these ${total}…`, moveAll, { class: "plain wide-only", title: "Put these texts into another topic, for good" }) : "", sortSelect(), pages || "");
+  const picks = pickTools(), box = byId("texts-tools"), held = box.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  box.replaceChildren(picks || (movable ? button(total === 1 ? "move it…" : `move these ${total}…`, moveAll, { class: "plain wide-only", title: "Put these texts into another topic, for good" }) : ""), sortSelect(), pages || "");
+  if (held) [...box.querySelectorAll("[aria-label]")].find((one) => one.getAttribute("aria-label") === held && !one.disabled)?.focus();
 }
 
 function sortSelect() {
@@ -140,8 +146,8 @@ function table(answer) {
   const heads = [["topic", "topic", "c-topic"], ["confidence", "conf.", "c-confidence"], ["length", "text", "c-text"], [null, "reason", "c-reason"],
     ...(classed ? [["class", overview.label, "c-class"]] : []), ...(dated ? [["date", overview.date, "c-date"]] : [])];
   const body = h("tbody", { role: "rowgroup", onkeydown: keys, onclick: clicked }, answer.rows.map((text, at) => line(text, at, { classed, dated, several })));
-  return h("table", { role: "table", class: classed && dated ? "texts full" : "texts" }, h("caption", { class: "hidden" }, "Texts with topic, confidence and reason. Enter opens a text."),
-    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map(([key, name, kind]) => head(key, name, kind)))), body);
+  return h("table", { role: "table", class: classed && dated ? "texts full" : "texts" }, h("caption", { class: "hidden" }, "Texts with topic, confidence and reason. Enter opens a text, Space marks it."),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, canPick() ? pickHead(answer.rows.map((text) => text.row)) : null, heads.map(([key, name, kind]) => head(key, name, kind)))), body);
 }
 
 function head(key, name, kind) {
@@ -157,7 +163,7 @@ function head(key, name, kind) {
 
 function line(text, at, { classed, dated, several }) {
   const topic = topicOf(text.topic), known = text.confidence > 0;
-  return h("tr", { role: "row", tabindex: at === 0 ? 0 : -1, "data-row": text.row },
+  return h("tr", { role: "row", tabindex: at === 0 ? 0 : -1, "data-row": text.row }, canPick() ? pickCell(text.row) : null,
     h("td", { role: "cell", class: "c-topic" }, topic ? h("span", { class: "one-line", title: topic.label }, swatch(topic), bdi(topic.label)) : h("span", { class: "quiet" }, state.overview ? "none" : "")),
     h("td", { role: "cell", class: "c-confidence", title: sureness(text.confidence) }, h("span", { class: "pair" }, track(text.confidence, known ? "var(--bar)" : "var(--line)"), h("span", { class: "number" }, decimal(text.confidence)))),
     h("td", { role: "cell", class: "c-text" }, h("div", { class: "clamp" }, marked(text.text, text.marks), text.cut ? "…" : "")),
@@ -172,6 +178,7 @@ function through(links, several) {
 
 function clicked(event) {
   const row = event.target.closest("tr");
+  if (event.target.closest(".c-pick")) return;
   if (row && !String(getSelection())) open(row); // a text that is being selected is not a click
 }
 
@@ -190,7 +197,8 @@ function enter(row) {
 function keys(event) {
   const row = event.target.closest("tr"), all = [...row.parentElement.children], at = all.indexOf(row);
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(row); return; }
+  if (event.key === "Enter") { event.preventDefault(); open(row); return; }
+  if (event.key === " ") { event.preventDefault(); if (canPick()) turnPick(row); return; }
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
   if (to === undefined) return;
   event.preventDefault();

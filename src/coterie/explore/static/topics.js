@@ -10,7 +10,7 @@ const view = { sort: "size", wanted: "" };
 /** Draw the list into #topics and keep it so. */
 export function createTopics() {
   const list = h("ol", { class: "topics", "aria-labelledby": "topics-title", onkeydown: keys });
-  const foot = h("div", { class: "topics-foot" });
+  const foot = h("div", { class: "topics-foot", hidden: true });
   const sort = h("select", { "aria-label": "Order of the topics", class: "quiet-select", onchange: () => { view.sort = sort.value; draw(); } },
     Object.entries(SORTS).map(([value, name]) => h("option", { value }, name)));
   const find = h("input", { type: "search", placeholder: "find a topic", "aria-label": "Find a topic by its words", class: "find", hidden: true,
@@ -75,7 +75,7 @@ function matches(topic) {
 
 function sorted(topics) {
   const byName = (a, b) => a.label.localeCompare(b.label);
-  const orders = { size: (a, b) => b.size - a.size || byName(a, b), name: byName, coherence: (a, b) => b.coherence - a.coherence || byName(a, b) };
+  const orders = { size: (a, b) => b.size - a.size, name: byName, coherence: (a, b) => b.coherence - a.coherence || byName(a, b) };
   return [...topics].sort(orders[view.sort]);
 }
 

@@ -1,0 +1,105 @@
+"""Runs that the live page shows, the server, and a page that must stay quiet."""
+
+from __future__ import annotations
+
+import shutil
+
+import polars as pl
+import pytest
+from explore_pages import ALLOWED, BAD_RUN, COLUMN, FILE, LABEL, Served, hostile_table
+from explore_runs import make_run, write_texts
+
+from coterie import datasets
+from coterie.runs import fit_run
+from coterie.text import read_texts
+from coterie.topics import TopicModel
+
+
+def _table(path, found):
+    columns = {"text": found.texts, "class": found.labels, "date": found.dates}
+    pl.DataFrame({name: values for name, values in columns.items() if values is not None}).write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def live(tmp_path_factory):
+    """A folder of runs: tickets in nine and in seven topics, 24,000 made-up texts, hostile ones."""
+    sources, live = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("live")
+    tickets = _table(sources / "tickets.csv", datasets.load("sample"))
+    for name, number in (("tickets", 9), ("tickets-7", 7)):
+        fit_run(
+            read_texts(tickets, "text"), live / name, TopicModel(number), date="date", label="class", edits=()
+        )
+    make_run(live / "crowd", write_texts(sources / "crowd.csv", 24_000))
+    bad = read_texts(hostile_table(sources / FILE), COLUMN)
+    hostile = fit_run(bad, live / BAD_RUN, TopicModel(2), date="date", label="<i>class", edits=())
+    hostile.with_texts().rename(0, LABEL)
+    hostile.save()
+    return live
+
+
+@pytest.fixture(scope="session")
+def twenty(live, dataset, tmp_path_factory):
+    """The name of a run of 20,000 texts."""
+    source = _table(tmp_path_factory.mktemp("many") / "stackoverflow.csv", dataset("stackoverflow"))
+    fit_run(read_texts(source, "text"), live / "stackoverflow", TopicModel(20), label="class", edits=())
+    return "stackoverflow"
+
+
+@pytest.fixture(scope="session")
+def served(browser, live):
+    """The server of the folder."""
+    server = Served(live)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def fresh(live):
+    """`fresh(name)` is a copy of the tickets that may be changed; it goes away in the end."""
+    made = []
+
+    def copied(name, of="tickets"):
+        shutil.copytree(live / of, live / name)
+        made.append(live / name)
+        return name
+
+    yield copied
+    for path in made:
+        shutil.rmtree(path)
+
+
+@pytest.fixture
+def show(browser, served):
+    """`show(address, width=…)` opens a page; in the end it asked no other server and had nothing to complain about.
+
+    `show.allowed` takes what the console may say beyond that in this test.
+    """
+    contexts, pages, said, asked = [], [], [], []
+
+    def opened(address="/", width=1280, height=800, server=served, **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, accept_downloads=True, **options
+        )
+        context.set_default_timeout(15_000)
+        context.add_init_script(
+            "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))"
+        )
+        contexts.append(context)
+        context.on("console", lambda message: said.append(message.text))
+        context.on("weberror", lambda error: said.append(str(error.error)))
+        context.on("request", lambda request: asked.append(request.url))
+        page = context.new_page()
+        pages.append(page)
+        page.goto(server.origin + address)
+        return page
+
+    opened.allowed = []
+    yield opened
+    hacked = [page.evaluate("window.hacked") for page in pages if not page.is_closed()]
+    for context in contexts:
+        context.close()
+    assert hacked == [None] * len(hacked)
+    assert [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:"))] == []
+    fine = [ALLOWED, *opened.allowed]
+    assert [text for text in said if not any(one.fullmatch(text) for one in fine)] == []

@@ -1,0 +1,337 @@
+"""What changes runs, in a real browser: edits, refit, comparing, a new run from a file."""
+
+import json
+import re
+import shutil
+
+import pytest
+from explore_pages import kinds_of, log_of, numbers, rows, settled, until, wait_total
+from explore_runs import write_texts
+
+
+def run_json(live, run):
+    return json.loads((live / run / "run.json").read_text("utf-8"))
+
+
+def done(page):
+    """Wait until the dialog of a change is gone, and what it changed is drawn."""
+    page.get_by_role("dialog").wait_for(state="detached")
+    settled(page)
+
+
+def test_rename_in_place_and_undo(show, served, live, fresh):
+    run = fresh("renamed")
+    page = settled(show(f"/?run={run}&topic=1"))
+    before = page.locator("#panel h2 bdi").inner_text()
+    page.locator("#panel .rename").click()
+    box = page.get_by_label("Label of the topic")
+    box.fill("t[ ] parcels & boxes")  # keys of the page are letters here
+    page.keyboard.press("Escape")
+    assert page.locator("#panel h2 bdi").inner_text() == before
+    page.locator("#panel .rename").click()
+    box.press_sequentially("t[/] parcels")
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#panel h2').textContent.startsWith('t[/] parcels')")
+    settled(page)
+    assert "t[/] parcels" in page.locator(".topics .name").all_inner_texts()
+    assert rows(page)[0][2] == "t[/] parcels"
+    assert log_of(page) == [f"rename topic 1 ({before}) to 't[/] parcels'"]
+    assert kinds_of(live, run) == ["rename"]
+    page.locator("#actions [data-do=edit]").click()
+    page.get_by_role("button", name="undo the last").click()
+    done(page)
+    until(page, "document.querySelector('#panel h2 bdi')?.textContent === arg", before)
+    assert kinds_of(live, run) == []
+    page.locator("#actions [data-do=edit]").click()
+    assert page.get_by_role("button", name="undo the last").is_disabled()
+
+
+def test_merge(show, served, live, fresh):
+    run = fresh("merged")
+    page = settled(show(f"/?run={run}&topic=1"))
+    sizes = {topic["id"]: topic["size"] for topic in served.api(f"/runs/{run}")["topics"]}
+    page.get_by_role("button", name="merge…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("% alike").first.wait_for()  # the neighbours stand first
+    assert dialog.get_by_role("button", name="merge", exact=True).is_disabled()
+    dialog.locator(".pick input").first.check()
+    other = int(dialog.locator(".pick .id").first.inner_text())
+    assert f"2 topics become one with {sizes[1] + sizes[other]} texts" in dialog.locator(".sum").inner_text()
+    dialog.get_by_role("button", name="merge", exact=True).click()
+    done(page)
+    until(page, "document.querySelectorAll('.topics button').length === 8")
+    left = {topic["id"]: topic["size"] for topic in served.api(f"/runs/{run}")["topics"]}
+    assert other not in left
+    assert left[1] == sizes[1] + sizes[other]
+    assert kinds_of(live, run) == ["merge"]
+    assert log_of(page)[0].startswith(f"merge topic {other} ")
+
+
+def test_split(show, served, live, fresh):
+    run = fresh("split")
+    page = settled(show(f"/?run={run}&topic=0"))
+    page.get_by_role("button", name="split…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Parts").fill("3")
+    dialog.get_by_role("button", name="split", exact=True).click()
+    done(page)
+    until(page, "document.querySelectorAll('.topics button').length === 11")
+    assert kinds_of(live, run) == ["split"]
+    assert log_of(page)[0].endswith("into 3")
+
+
+def test_ban(show, served, live, fresh):
+    run = fresh("banned")
+    page = settled(show(f"/?run={run}&topic=2"))
+    term = served.api(f"/runs/{run}/topics/2")["terms"][0]
+    page.get_by_role("button", name="ban a term…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="ban", exact=True).click()
+    assert dialog.get_by_text("Choose a term").is_visible()
+    dialog.get_by_label(term, exact=True).check()
+    dialog.get_by_role("button", name="ban", exact=True).click()
+    done(page)
+    assert log_of(page) == [f"ban {term!r}"]
+    assert kinds_of(live, run) == ["ban"]
+    assert all(term not in topic["terms"] for topic in served.api(f"/runs/{run}")["topics"])
+
+
+def test_move_one_text_from_its_panel_and_several_by_their_marks(show, served, live, fresh):
+    run = fresh("moved")
+    page = settled(show(f"/?run={run}&topic=0&row={numbers_of(served, run)[0]}"))
+    page.wait_for_selector(".of-row")
+    row = numbers_of(served, run)[0]
+    page.get_by_role("button", name="move to another topic…").click()
+    dialog = page.get_by_role("dialog")
+    assert dialog.get_by_role("button", name="move", exact=True).is_disabled()
+    dialog.locator("blockquote").wait_for()
+    dialog.get_by_label("Find a topic by its words").fill(served.api(f"/runs/{run}/topics/3")["label"])
+    dialog.locator(".pick input").check()
+    dialog.get_by_role("button", name="move", exact=True).click()
+    done(page)
+    assert served.api(f"/runs/{run}/texts/{row}")["topic"] == 3
+    assert kinds_of(live, run) == ["pin"]
+    page.keyboard.press("Escape")
+    total = served.texts(run, topic=0)["total"]
+    wait_total(page, f"{total} of 1,517")
+    page.locator("tbody tr").first.focus()
+    for _ in range(3):
+        page.keyboard.press("Space")
+        page.keyboard.press("ArrowDown")
+    marked = numbers(page)[:3]
+    page.get_by_role("button", name="Move the 3 marked texts").click()
+    assert dialog.locator("h2").inner_text() == "Move 3 texts"
+    dialog.get_by_label("Find a topic by its words").fill(served.api(f"/runs/{run}/topics/2")["label"])
+    dialog.locator(".pick input").check()
+    dialog.get_by_role("button", name="move", exact=True).click()
+    done(page)
+    left = served.texts(run, topic=0)["total"]
+    assert left <= total - 3  # texts that read the same move together
+    wait_total(page, f"{left} of 1,517")
+    assert [served.api(f"/runs/{run}/texts/{each}")["topic"] for each in marked] == [2, 2, 2]
+    assert page.locator(".picks").count() == 0
+    assert set(kinds_of(live, run)) == {"pin"}
+    assert len(log_of(page)) == len(kinds_of(live, run)) >= 2
+
+
+def numbers_of(served, run):
+    return [text["row"] for text in served.texts(run, topic=0)["rows"]]
+
+
+def test_two_pages_at_once_are_told_that_the_run_changed(show, live, fresh):
+    show.allowed.append(
+        re.compile(r"Failed to load resource: the server responded with a status of 409 \(Conflict\)")
+    )
+    run = fresh("twice")
+    one, other = settled(show(f"/?run={run}&topic=1")), settled(show(f"/?run={run}&topic=1"))
+    other.get_by_role("button", name="split…").click()
+    one.locator("#panel .rename").click()
+    one.get_by_label("Label of the topic").fill("first")
+    one.keyboard.press("Enter")
+    until(one, "document.querySelector('#panel h2').textContent.startsWith('first')")
+    other.get_by_role("dialog").get_by_role("button", name="split", exact=True).click()
+    other.get_by_role("button", name="load the new state").click()
+    until(other, "document.querySelector('#panel h2').textContent.startsWith('first')")
+    assert kinds_of(live, run) == ["rename"]
+
+
+def test_refit_in_the_background_with_progress(show, served, live, fresh):
+    run = fresh("refitted")
+    page = settled(show(f"/?run={run}&topic=1"))
+    page.locator("#panel .rename").click()
+    page.get_by_label("Label of the topic").fill("kept name")
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#panel h2').textContent.startsWith('kept name')")
+    page.locator("#actions [data-do=edit]").click()
+    page.get_by_role("button", name="refit with these edits…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("this many").check()
+    dialog.get_by_label("Number of topics").fill("8")
+    dialog.get_by_label("a new run named").check()
+    dialog.get_by_label("Name of the new run").fill("refitted-eight")
+    dialog.get_by_role("button", name="refit", exact=True).click()
+    dialog.wait_for(state="detached")
+    bar = page.locator("#jobs [role=progressbar]")
+    bar.wait_for()
+    stages = set()
+    while not page.locator("#jobs .job.done").is_visible():  # the page goes on meanwhile
+        stages.add(page.locator("#jobs").inner_text())
+        page.wait_for_timeout(50)
+    assert len(stages) > 2  # it was told how far it is
+    page.locator("#jobs").get_by_role("button", name="open it").click()
+    settled(page)
+    try:
+        assert page.locator("#run").input_value() == "refitted-eight"
+        assert page.locator(".topics button").count() == 8
+        assert "kept name" in page.locator(".topics .name").all_inner_texts()  # edits were applied again
+        assert kinds_of(live, "refitted-eight") == ["rename"]
+        assert len(served.api(f"/runs/{run}")["topics"]) == 9
+    finally:
+        shutil.rmtree(live / "refitted-eight")
+
+
+def test_a_refit_can_be_cancelled(show, served, live, fresh, twenty):
+    run = fresh("stopped", of=twenty)
+    page = settled(show(f"/?run={run}"))
+    before = run_json(live, run)
+    page.locator("#actions [data-do=edit]").click()
+    page.get_by_role("button", name="refit…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("find a good one").check()
+    dialog.get_by_role("button", name="refit", exact=True).click()
+    dialog.wait_for(state="detached")
+    page.locator("#jobs [role=progressbar]").wait_for()
+    page.reload()  # jobs live on the server
+    settled(page)
+    page.locator("#jobs").get_by_role("button", name="Cancel").click()
+    until(
+        page,
+        "[...document.querySelectorAll('.toast')].some((one) => one.textContent.startsWith('Cancelled: '))",
+    )
+    page.locator("#jobs .job").wait_for(state="detached")
+    assert [job["state"] for job in served.api("/jobs")["jobs"] if job["run"] == run] == ["cancelled"]
+    assert run_json(live, run) == before
+    assert page.locator(".topics button").count() == 20
+
+
+def test_compare_two_runs(show, served):
+    page = settled(show("/?run=tickets"))
+    page.get_by_role("button", name="compare").click()
+    page.get_by_text("Choose the run to compare with.").wait_for()
+    page.get_by_label("after:").select_option("tickets-7")
+    page.wait_for_selector(".flows")
+    found = served.api("/compare", a="tickets", b="tickets-7")
+    said = page.locator(".summary").inner_text()
+    assert said.startswith(f"{found['moved']} of {found['common']:,} texts")
+    assert said.endswith("Before 9 topics, after 7.")
+    headings = [heading.split(" · ")[0] for heading in page.locator(".changes h3").all_inner_texts()]
+    known = {
+        "merged": "merged",
+        "split": "split",
+        "born": "new",
+        "gone": "gone",
+        "kept": "kept, with the part of their texts",
+    }
+    assert headings == [title for key, title in known.items() if found[key]]
+    assert page.locator(".flows .bar").count() == len({flow["from"] for flow in found["flows"]}) + len(
+        {flow["to"] for flow in found["flows"]}
+    )
+    bar = page.locator(".flows .bar").first
+    bar.focus()
+    until(page, "document.querySelector('.readout').textContent.includes(' goes to ')")
+    assert page.locator(".flows .band.on").count() >= 1
+    page.locator(".as-table summary").click()
+    page.wait_for_selector(".as-table td")
+    counts = [
+        int(text.replace(",", "")) for text in page.locator(".as-table td:nth-child(3)").all_inner_texts()
+    ]
+    assert counts == sorted((flow["count"] for flow in found["flows"]), reverse=True)
+    address = page.url
+    page.get_by_role("button", name="swap").click()
+    until(page, "document.querySelector('.summary')?.textContent.endsWith('Before 7 topics, after 9.')")
+    page.go_back()
+    until(page, "document.querySelector('.summary')?.textContent.endsWith('Before 9 topics, after 7.')")
+    other = show(address[address.index("/?") :])
+    other.wait_for_selector(".flows")
+    assert other.locator(".summary").inner_text() == said
+
+
+def drop(page, path):
+    """Drop a file on the page as a person does: a DataTransfer with the file in it."""
+    carried = page.evaluate_handle(
+        """([name, text]) => {
+          const carried = new DataTransfer();
+          carried.items.add(new File([text], name, { type: "text/csv" }));
+          return carried;
+        }""",
+        [path.name, path.read_text("utf-8")],
+    )
+    for name in ("dragenter", "dragover"):
+        page.dispatch_event(".drop", name, {"dataTransfer": carried})
+    assert page.locator(".drop").evaluate("zone => zone.classList.contains('over')")
+    page.dispatch_event(".drop", "drop", {"dataTransfer": carried})
+
+
+@pytest.mark.parametrize("how", ["drop", "button"])
+def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
+    page = settled(show("/?run=tickets"))
+    page.select_option("#run", "")
+    page.wait_for_selector(".drop")
+    source = write_texts(tmp_path / f"by {how}.csv")
+    if how == "drop":
+        drop(page, source)
+    else:
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="choose a file").click()
+        chooser.value.set_files(source)
+    page.wait_for_selector(".preview")
+    assert page.locator(".chosen-column").inner_text().startswith("Texts are in text.")
+    assert [cell.split("\n")[0] for cell in page.locator(".preview th").all_inner_texts()] == [
+        "id",
+        "date",
+        "class",
+        "text",
+    ]
+    page.locator(".preview th button", has_text="class").click()
+    assert page.locator(".chosen-column").inner_text().startswith("Texts are in class.")
+    page.locator(".preview th button").nth(3).click()
+    assert page.get_by_label("Dates").input_value() == "date"
+    assert page.get_by_label("Known classes").input_value() == "class"
+    page.get_by_label("this many").check()
+    page.get_by_label("Number of topics").fill("4")
+    name = f"by-{how}"
+    assert page.get_by_label("Name of the run").input_value() == name
+    page.get_by_role("button", name="fit", exact=True).click()
+    page.locator(".drop.waiting [role=progressbar]").wait_for()
+    until(page, "new URL(location).searchParams.get('run') === arg", name)
+    try:
+        settled(page)
+        assert page.locator(".topics button").count() == 4
+        assert page.locator("#facts").inner_text().split("\n") == [source.name, "160 texts", "4 topics"]
+        wait_total(page, "160 texts")
+    finally:
+        shutil.rmtree(live / name)
+
+
+def test_a_file_that_cannot_be_read_is_told(show, tmp_path):
+    show.allowed.append(
+        re.compile(r"Failed to load resource: the server responded with a status of 4\d\d \(.*\)")
+    )
+    page = show("/?view=start")
+    page.wait_for_selector(".drop")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 no such thing")
+    page.locator("input[type=file]").set_input_files(tmp_path / "broken.parquet")
+    page.locator(".drop .look").wait_for()
+    assert "cannot be read as Parquet" in page.locator(".drop .look").inner_text()
+    page.get_by_role("button", name="choose a file").wait_for()
+
+
+def test_the_start_lists_runs_and_opens_them(show, served):
+    page = show("/?view=start")
+    page.wait_for_selector(".run-card")
+    listed = {run["name"] for run in served.api("/runs")["runs"]}
+    assert set(page.locator(".run-card strong").all_inner_texts()) == listed
+    page.locator(".run-card", has_text="crowd").click()
+    wait_total(page, "24,000 texts")
+    page.go_back()
+    page.wait_for_selector(".run-card")

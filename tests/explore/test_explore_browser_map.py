@@ -1,0 +1,225 @@
+"""The map in a real browser: points, names, tooltips, lasso, zoom."""
+
+import re
+
+import numpy as np
+import pytest
+from explore_pages import like, no_sideways, numbers, picture, place_of, rows, settled, until, wait_total
+
+
+def overview(served, run):
+    return served.api(f"/runs/{run}")
+
+
+def drag(page, corners, steps=6):
+    page.mouse.move(*corners[0])
+    page.mouse.down()
+    for corner in corners[1:]:
+        page.mouse.move(*corner, steps=steps)
+    page.mouse.up()
+
+
+def around(page, topic_label):
+    """Corners on the screen of a box around the name of a topic."""
+    box = page.locator(".map-name", has_text=topic_label).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return [(x - 45, y - 45), (x + 45, y - 45), (x + 45, y + 45), (x - 45, y + 45)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_points_have_the_colours_of_their_topics(show, served, scheme):
+    page = settled(show("/?run=tickets", color_scheme=scheme))
+    paper = {"light": (255, 255, 255), "dark": (0x1A, 0x1D, 0x21)}[scheme]
+    pixels, topics = picture(page), overview(served, "tickets")["topics"]
+    assert tuple(np.median(pixels.reshape(-1, 3), axis=0)) == paper
+    drawn = {topic["label"]: int(like(pixels, topic["colour"], paper).sum()) for topic in topics}
+    assert min(drawn.values()) > 15, drawn  # every topic is there
+    sizes = [topic["size"] for topic in topics]
+    assert np.corrcoef(sizes, [drawn[topic["label"]] for topic in topics])[0, 1] > 0.5
+    assert page.locator(".map-name").count() >= 5
+
+
+def test_twenty_thousand_points_come_soon(show, served, twenty):
+    page = show(f"/?run={twenty}")
+    page.wait_for_selector(".topics button")
+    assert page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
+    settled(page)
+    pixels, topics = picture(page), overview(served, twenty)["topics"]
+    assert len(topics) == 20
+    drawn = [int(like(pixels, topic["colour"]).sum()) for topic in topics]
+    assert sum(number > 100 for number in drawn) == 20
+    assert page.locator("#facts").inner_text().split("\n")[1:] == ["20,000 texts", "20 topics"]
+
+
+@pytest.mark.parametrize("run", ["tickets", "twenty"])
+def test_hover_shows_the_text_and_a_click_opens_it(show, served, request, run):
+    name = request.getfixturevalue("twenty") if run == "twenty" else run
+    page = settled(show(f"/?run={name}"))
+    topic = overview(served, name)["topics"][2]
+    spot = place_of(page, topic["colour"])
+    page.mouse.move(*spot)
+    tip = page.locator(".map-tip")
+    tip.wait_for()
+    until(page, "document.querySelector('.map-tip-text')?.textContent.length > 3")
+    assert topic["label"] in tip.locator(".map-tip-head").inner_text()
+    said = tip.locator(".map-tip-text").inner_text().rstrip("…").strip()
+    page.mouse.click(*spot)
+    page.wait_for_selector(".of-row blockquote")
+    row = int(page.evaluate("new URL(location).searchParams.get('row')"))
+    whole = served.api(f"/runs/{name}/texts/{row}")
+    assert whole["topic"] == topic["id"]
+    assert " ".join(whole["text"].split()).startswith(" ".join(said.split()))
+    assert " ".join(page.locator(".of-row blockquote").inner_text().split()) == " ".join(
+        whole["text"].split()
+    )
+    assert page.locator(".map-over .row").is_visible()  # ringed on the map
+    page.mouse.move(5, 5)
+    tip.wait_for(state="hidden")
+
+
+def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show, served):
+    page = settled(show("/?run=tickets"))
+    topic = overview(served, "tickets")["topics"][0]
+    box = page.locator(".map-name", has_text=topic["label"]).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    wait_total(page, f"{served.texts('tickets', topic=topic['id'])['total']} of 1,517")
+    assert page.locator("#panel h2").inner_text().startswith(topic["label"])
+    other = overview(served, "tickets")["topics"][1]
+    assert like(picture(page), other["colour"]).sum() < 15  # the others are dimmed
+    assert page.locator(".map-over .outline").is_visible()
+    canvas = page.locator("#map canvas").bounding_box()
+    page.mouse.click(canvas["x"] + 8, canvas["y"] + canvas["height"] - 12)
+    wait_total(page, "1,517 texts")
+
+
+@pytest.mark.parametrize("how", ["button", "shift"])
+def test_the_lasso_selects_and_the_table_follows(show, served, how):
+    page = settled(show("/?run=tickets"))
+    topic = overview(served, "tickets")["topics"][1]
+    corners = around(page, topic["label"])
+    if how == "button":
+        page.get_by_role("button", name="lasso").click()
+        drag(page, corners)
+    else:
+        page.keyboard.down("Shift")
+        drag(page, corners)
+        page.keyboard.up("Shift")
+    until(page, "new URL(location).searchParams.has('lasso')")
+    settled(page)
+    lasso = page.evaluate("new URL(location).searchParams.get('lasso')")
+    drawn = np.array([[float(part) for part in pair.split(",")] for pair in lasso.split(" ")])
+    x, y, row = served.points("tickets", limit=20000)
+    inside = np.zeros(len(x), bool)  # even-odd rule, counted here once more
+    for (ax, ay), (bx, by) in zip(drawn, np.roll(drawn, -1, axis=0), strict=True):
+        crossing = (ay > y) != (by > y)
+        inside ^= crossing & (x < (bx - ax) * (y - ay) / np.where(by == ay, 1, by - ay) + ax)
+    assert 20 < inside.sum() < 700
+    wait_total(page, f"{inside.sum()} of 1,517")
+    assert set(numbers(page)) <= set(row[inside].tolist())
+    assert page.locator(".map-said").inner_text().startswith(f"{inside.sum()} texts selected")
+    topics = [line[2] for line in rows(page)]
+    assert topics.count(topic["label"]) > len(topics) / 2  # it was drawn around that topic
+    page.get_by_role("button", name="Clear the lasso").click()
+    wait_total(page, "1,517 texts")
+
+
+def test_closer_loads_more_points(show, served):
+    page = settled(show("/?run=crowd"))
+    until(page, "document.querySelector('.map-said').textContent.startsWith('20,000 of 24,000 drawn')")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/map?" in request.url else None)
+    canvas = page.locator("#map canvas").bounding_box()
+    with page.expect_response(lambda answer: "/map?" in answer.url and "x0=" in answer.url):
+        page.mouse.move(canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2)
+        for _ in range(5):
+            page.mouse.wheel(0, -240)
+    until(page, "!document.querySelector('.map-said').textContent.includes('drawn')")  # all in sight are
+    until(page, "Number(new URL(location).searchParams.get('zoom')) > 5")
+    page.get_by_role("button", name="all", exact=True).click()
+    until(page, "!new URL(location).searchParams.has('zoom')")
+    until(page, "document.querySelector('.map-said').textContent.startsWith('20,000 of 24,000 drawn')")
+    assert len(asked) < 6  # not at every turn of the wheel
+
+
+def test_a_filter_leaves_the_others_as_ghosts(show, served):
+    page = settled(show("/?run=tickets&q=refund"))
+    total = served.texts("tickets", q="refund")["total"]
+    assert page.locator(".map-said").inner_text() == f"{total} texts match"
+    topics = overview(served, "tickets")["topics"]
+
+    def coloured():
+        pixels = picture(page)
+        return sum(int(like(pixels, topic["colour"]).sum()) for topic in topics)
+
+    few = coloured()
+    page.locator("#texts-filters .chip button").click()
+    wait_total(page, "1,517 texts")
+    assert 0 < few < 0.6 * coloured()
+
+
+def test_drag_moves_and_keys_work(show):
+    page = settled(show("/?run=tickets", reduced_motion="reduce"))
+    place = "document.querySelector('.map-name').getBoundingClientRect().x"
+    canvas = page.locator("#map canvas").bounding_box()
+    x, y = canvas["x"] + 30, canvas["y"] + canvas["height"] - 30
+    before = page.evaluate(place)
+    drag(page, [(x, y), (x + 80, y - 20)])
+    until(page, f"Math.abs({place} - {before} - 80) < 3")
+    page.locator("#map canvas").focus()
+    page.keyboard.press("0")
+    until(page, f"Math.abs({place} - {before}) < 1")
+    page.keyboard.press("ArrowRight")
+    until(page, f"Math.abs({place} - {before} + 60) < 3")
+    page.keyboard.press("0")
+    page.keyboard.press("+")
+    until(page, "Number(new URL(location).searchParams.get('zoom')) > 1.3")
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    until(page, "!new URL(location).searchParams.has('zoom')")
+    for _ in range(12):  # Enter opens what is in the middle, as soon as a text is there
+        page.keyboard.press("ArrowLeft")
+        if page.locator(".map-tip").is_visible():
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".of-row blockquote")
+
+
+def test_a_finger_sees_the_text_before_it_opens(show, served):
+    page = settled(show("/?run=tickets&tab=map", 390, 844, has_touch=True))
+    topic = overview(served, "tickets")["topics"][0]
+    spot = place_of(page, topic["colour"])
+    page.touchscreen.tap(*spot)
+    tip = page.locator(".map-tip")
+    tip.wait_for()
+    until(page, "document.querySelector('.map-tip-text')?.textContent.length > 3")
+    no_sideways(page)
+    assert page.locator("#explore").get_attribute("data-tab") == "map"
+    said = " ".join(tip.locator(".map-tip-text").inner_text().rstrip("…").split())
+    tip.get_by_role("button", name="open this text").tap()
+    page.wait_for_selector("#explore[data-tab=panel] .of-row blockquote")
+    assert " ".join(page.locator(".of-row blockquote").inner_text().split()).startswith(said)
+    page.go_back()
+    page.wait_for_selector("#explore[data-tab=map]")
+    page.touchscreen.tap(*spot)
+    tip.wait_for()
+    page.touchscreen.tap(*spot)  # the second tap opens it, too
+    page.wait_for_selector("#explore[data-tab=panel] .of-row blockquote")
+
+
+def test_a_run_that_cannot_be_opened_leaves_an_empty_map(show):
+    show.allowed.append(
+        re.compile(r"Failed to load resource: the server responded with a status of 404 \(Not Found\)")
+    )
+    page = show("/?run=nosuch")
+    page.wait_for_selector("#panel .wrong")
+    page.wait_for_selector("#map canvas")
+    assert "nosuch" in page.locator("#panel .wrong").inner_text()
+    pixels = picture(page, "#map")
+    assert (pixels[2:-8, 2:-2] == pixels[40, 40]).all()  # no stray mark, no button that does nothing
+    page.select_option("#run", "tickets")
+    settled(page)
+    page.evaluate("history.back()")
+    page.wait_for_selector("#panel .wrong")
+    until(page, "document.querySelectorAll('.map-name').length === 0")
+    page.wait_for_timeout(100)
+    assert (picture(page, "#map")[2:-8, 2:-2] == pixels[40, 40]).all()
