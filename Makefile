@@ -16,7 +16,7 @@ demo: setup
 	$(BIN)/coterie demo
 
 test: setup
-	$(BIN)/python -m pytest tests src
+	$(BIN)/python -m pytest tests src --numprocesses 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check .

@@ -323,10 +323,12 @@ def test_edits_move_no_topic_that_stays_and_change_no_colour(folder):
     for x, y, _, _, radius in [place for topic, place in split.items() if topic != new]:
         assert np.hypot(split[new][0] - x, split[new][1] - y) >= 0.95 * (split[new][4] + radius)
     run.with_texts().merge(0, 2)
-    merged = on_the_map(run.save())
-    assert {topic: place[:4] for topic, place in merged.items()} == {
+    run = run.save()
+    assert {topic: place[:4] for topic, place in on_the_map(run).items()} == {
         topic: place[:4] for topic, place in split.items() if topic != 2
     }
+    run.with_texts().undo().undo()
+    assert on_the_map(run.save()) == before  # what comes back finds its place again
 
 
 def test_one_date_that_cannot_be_read_is_told_and_the_others_count(tmp_path):

@@ -36,7 +36,7 @@ from coterie.errors import InputError
 from coterie.progress import tell
 from coterie.remarks import remark_on_language, remark_on_texts, remarks_on_dates
 from coterie.report import write_report
-from coterie.report.mapfile import Before, TextMap, learn_map, placed, read_map, write_map
+from coterie.report.mapfile import Known, TextMap, learn_map, placed, read_map, with_texts, write_map
 from coterie.storage.files import checksum, read_json
 from coterie.storage.folder import replaced, steadily
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_parquet
@@ -97,7 +97,7 @@ class Run:
         """Where topics and texts lie on the map; None in a run of a coterie that did not write it."""
         if MAP not in self.info["files"]:
             return None
-        return read_map(self.checked(MAP), len(self.info["topics"]), self.info["data"]["texts"])
+        return read_map(self.checked(MAP), self.info["topics"], self.info["data"]["texts"])
 
     def input(self) -> pl.DataFrame:
         """All rows of the input, as they came."""
@@ -138,15 +138,10 @@ class Run:
 
         kept = {key: self.info[key] for key in ("command", "parameters", "data", "columns")}
         record = _Record(dict(self.info["seconds"]), list(self.info["warnings"]))
-        before = self._before()
+        found = self.map()
         with replaced(self.folder, marker=MARKER, ours=OURS) as staging:
-            _write(staging, model, batches, kept, record, before)
+            _write(staging, model, batches, kept, record, None if found is None else found.known)
         return open_run(self.folder)
-
-    def _before(self) -> Before | None:
-        """Where topics were before the edits that are about to be written."""
-        found, ids = self.map(), self.info["topics"]
-        return None if found is None else Before(found.topics, [ids[at] for at in found.order])
 
 
 def fit_run(
@@ -344,21 +339,21 @@ def _write(
     batches: Callable[[], Iterator[tuple[pl.Series, pl.DataFrame]]],
     info: dict[str, Any],
     record: _Record,
-    before: Before | None = None,
+    known: Known | None = None,
 ) -> None:
-    """All files of a run; topics that were on the map `before` stay where they were."""
+    """All files of a run; topics that are `known` stay where they were on the map."""
     (staging / MODEL).mkdir()
     state.write(model, staging / MODEL)
     with CsvWriter(staging / TOPICS) as sheet:
         frame = model.topics_frame().with_columns(pl.col("share", "coherence", "distinctiveness").round(4))
         joined = {"terms": pl.col("terms").list.join(", "), "examples": pl.col("examples").list.join(" | ")}
         sheet.write(frame.with_columns(**joined))
-    points, order = learn_map(model, before)
+    points, order = learn_map(model, known)
     with record.timed("assign"):
         seen = _write_assignments(staging, model, batches(), info, lambda texts: placed(points, order, texts))
     if seen["date"]:
         record.remarks += remarks_on_dates(pl.concat(seen["date"]), info["data"]["date"])
-    write_map(staging / MAP, TextMap(points, order, np.concatenate(seen["at"])))
+    write_map(staging / MAP, with_texts(model, points, order, np.concatenate(seen["at"]), known))
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
     content = {
         "format": "coterie run",

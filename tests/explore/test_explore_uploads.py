@@ -39,7 +39,7 @@ def test_a_file_is_looked_at_fitted_and_gone(folder, content, tmp_path, monkeypa
         found = answer.json()
         assert found["name"] == "tickets.csv"
         assert found["bytes"] == len(content)
-        assert found["guess"] == {"text": "text", "date": "date", "label": "class"}
+        assert found["guess"] == {"text": "text", "date": "date", "label": "class", "language": "english"}
         assert [column["kind"] for column in found["columns"]] == ["number", "date", "class", "text"]
         assert (found["format"], found["encoding"], found["delimiter"]) == ("csv", "utf-8", ",")
         assert len(found["preview"]) == 20
@@ -174,7 +174,7 @@ def test_guesses_prefer_words_to_keys():
     from coterie.explore.preview import _column
 
     columns = [_column(pl.Series(name, values)) for name, values in rows.items()]
-    found = guess(columns)
+    found = guess(columns, pl.DataFrame({column.name: [""] for column in columns}))
     assert (found.text, found.date, found.label) == ("message", "when", "status")
 
 
@@ -235,3 +235,16 @@ def test_systems_whose_users_have_no_numbers(folder, tmp_path, monkeypatch):
     with client_of(folder) as client:
         assert send(client, b"text\nsome words\n").status_code == 201
     assert list(place.iterdir()) == []
+
+
+def test_the_language_and_dates_with_a_gap_are_told(folder, tmp_path, monkeypatch):
+    private(tmp_path, monkeypatch)
+    words = ["zwei", "drei", "vier", "sechs", "acht"]
+    lines = [
+        f"{1 + i % 28}.5.2024;Das Paket {words[i % 5]} ist nicht da und ich warte schon {i} Tage"
+        for i in range(60)
+    ]
+    lines[20] = "n/a;" + lines[20].partition(";")[2]
+    with client_of(folder) as client:
+        found = send(client, "\n".join(["Datum;Meldung", *lines]).encode(), "m.csv").json()
+    assert found["guess"] == {"text": "Meldung", "date": "Datum", "label": None, "language": "german"}

@@ -240,7 +240,7 @@ def test_columns_that_cannot_be_used_are_told(browser, tmp_path, tiny):
 
     model, info, columns = tiny
     path = tmp_path / "report.html"
-    dates, many = pl.Series(["2024-01-01", "tomorrow", None]), pl.Series(["a", None, "b"])
+    dates, many = pl.Series(["2024-01-01", "tomorrow", "soon"]), pl.Series(["a", None, "b"])
     write_report(path, model, info, dates=dates, date_name="when", classes=many, class_name="team", **columns)
     page = browser.new_page()
     page.goto(path.as_uri())

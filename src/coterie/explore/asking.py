@@ -16,7 +16,7 @@ from coterie.explore.refusals import Later, Missing
 from coterie.explore.schemas import Answer, Cell, Text, TopicShare, WholeText
 from coterie.explore.selection import Filters
 from coterie.report.mapfile import placed
-from coterie.storage.tables import CsvWriter, ParquetWriter
+from coterie.storage.tables import ParquetWriter, SheetWriter
 from coterie.text.inputs import text_batches
 
 Rows32 = npt.NDArray[np.uint32]
@@ -132,6 +132,6 @@ def exported(opened: OpenedRun, filters: Filters, kind: str, path: Path) -> None
     table = opened.rows()
     chosen = opened.selection().chosen(filters)
     rows = np.arange(table.n, dtype=np.uint32) if chosen is None else chosen
-    with (CsvWriter if kind == "csv" else ParquetWriter)(path) as writer:
+    with (SheetWriter if kind == "csv" else ParquetWriter)(path) as writer:
         for batch in table.batches(rows):
             writer.write(batch)

@@ -26,7 +26,7 @@ from coterie.explore.words import Words
 from coterie.report import wording
 from coterie.report.colours import colours
 from coterie.report.layout import TopicMap
-from coterie.report.mapfile import TextMap, learn_map, placed
+from coterie.report.mapfile import TextMap, learn_map, placed, with_texts
 from coterie.results import Reason, Topic
 from coterie.runs import Run
 from coterie.text.inputs import text_batches
@@ -152,7 +152,7 @@ class OpenedRun:
         parts = counted.corpus.engine.map(
             lambda block: placed(points, order, placing.see_block(block, counted.vectors))
         )
-        return TextMap(points, order, np.concatenate(list(parts))[counted.corpus.rows])
+        return with_texts(self.model, points, order, np.concatenate(list(parts))[counted.corpus.rows])
 
     # --- the map
 

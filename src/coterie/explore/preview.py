@@ -13,6 +13,7 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.explore import schemas_change as schemas
+from coterie.text.guess import likely_language
 from coterie.text.readers import TextSource, columnar, delimited
 from coterie.text.readers.bytes import (
     PIECE,
@@ -26,7 +27,7 @@ from coterie.text.readers.bytes import (
 from coterie.text.readers.lines import _objects
 from coterie.text.readers.rows import BadRow, Options
 from coterie.text.readers.source import Format, guess_format
-from coterie.topics.trends import as_dates
+from coterie.topics.trends import read_dates
 
 #: Rows that are looked at, those that are shown, and characters of a cell that is shown.
 SEEN, SHOWN, CELL = 1000, 20, 300
@@ -69,7 +70,7 @@ def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
         preview=[
             [_cell(value) for value in row[: schemas.MOST_COLUMNS]] for row in table.head(SHOWN).iter_rows()
         ],
-        guess=guess(columns),
+        guess=guess(columns, table),
         format=format_,
         encoding=None if encoding is None else encoding.removesuffix("-sig"),
         delimiter=delimiter,
@@ -177,13 +178,12 @@ def _kind(values: pl.Series, filled: Sequence[str], distinct: int) -> Kind:
 
 
 def _are_dates(filled: Sequence[str]) -> bool:
-    try:
-        return as_dates(list(filled[:200])).null_count() == 0
-    except InputError:
-        return False
+    """Whether nearly all are dates; somebody may have written "n/a"."""
+    dates, _ = read_dates(list(filled[:200]))
+    return dates.null_count() <= 0.1 * len(dates)
 
 
-def guess(columns: Sequence[schemas.UploadedColumn]) -> schemas.Guess:
+def guess(columns: Sequence[schemas.UploadedColumn], table: pl.DataFrame) -> schemas.Guess:
     """The text column is the one with long and different values; dates look like dates, classes repeat."""
 
     def worth(column: schemas.UploadedColumn) -> float:
@@ -197,7 +197,12 @@ def guess(columns: Sequence[schemas.UploadedColumn]) -> schemas.Guess:
     date = next((column.name for column in others if column.kind == "date"), None)
     classes = [column for column in others if column.kind == "class" and column.filled > 0.5]
     label = max(classes, key=lambda c: (bool(_NAMED_LABEL.search(c.name)), c.distinct_share), default=None)
-    return schemas.Guess(text=text.name, date=date, label=label.name if label else None)
+    language = (
+        likely_language(table[text.name].cast(pl.String, strict=False)) if text.kind == "text" else None
+    )
+    return schemas.Guess(
+        text=text.name, date=date, label=label.name if label else None, language=language or "english"
+    )
 
 
 def _cell(value: Any, most: int | None = CELL) -> str:

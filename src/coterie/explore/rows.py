@@ -23,7 +23,7 @@ from coterie.explore.caches import Once
 from coterie.explore.words import folded
 from coterie.results import NO_KNOWN_WORD
 from coterie.runs import TABLE, Run
-from coterie.topics.trends import as_dates
+from coterie.topics.trends import read_dates
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -155,10 +155,9 @@ class Rows:
         column = self._column("date")
         if column is None or column.dtype.is_nested():
             return None
-        try:
-            distinct = column.unique(maintain_order=True)
-            dates = as_dates(distinct)
-        except InputError:
+        distinct = column.unique(maintain_order=True)
+        dates, bad = read_dates(distinct)
+        if bad is not None and bad.count > len(dates) - dates.null_count():  # this is no column of dates
             return None
         spelled = pl.DataFrame({"x": distinct, "day": dates.cast(pl.Int32)})
         joined = (

@@ -100,11 +100,12 @@ class UploadedColumn(BaseModel):
 
 
 class Guess(BaseModel):
-    """Which columns are likely which."""
+    """Which columns are likely which, and the language of the texts."""
 
     text: str
     date: str | None
     label: str | None
+    language: str
 
 
 class Upload(BaseModel):

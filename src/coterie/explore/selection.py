@@ -99,7 +99,8 @@ class Selection:
             yield self._numbered(filters.rows)
         if filters.topics:
             places = [place for place, topic in enumerate(self._ids) if topic in set(filters.topics)]
-            yield np.isin(rows.place, np.array(places, dtype=np.uint16))
+            # a text without a known word is answered with the largest topic and counts in none
+            yield np.isin(rows.place, np.array(places, dtype=np.uint16)) & rows.known()
         if filters.least is not None:
             yield rows.confidence >= np.float32(filters.least)
         if filters.most is not None:

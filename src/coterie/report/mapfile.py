@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.errors import InputError
-from coterie.report.colours import shades
 from coterie.report.facts import Facts
 from coterie.report.layout import Kept, TopicMap
 from coterie.storage.arrays import read_arrays, write_arrays
@@ -25,6 +24,17 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
+class Known:
+    """Where the topics of a run lie, and those it had before edits, by id: people know their way by it, and a
+    topic that comes back finds its place again.
+    """
+
+    ids: list[int]
+    positions: npt.NDArray[np.float64]
+    shades: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class TextMap:
     """A map of topics, the largest first, and the texts on it.
 
@@ -34,34 +44,42 @@ class TextMap:
     topics: TopicMap
     order: list[int]
     at: Floats
+    known: Known
 
 
-@dataclass(frozen=True)
-class Before:
-    """The map of the topics as they were before edits, and their ids: what people know their way by."""
-
-    topics: TopicMap
-    ids: list[int]
-
-
-def learn_map(model: TopicModel, before: Before | None = None) -> tuple[TopicMap, list[int]]:
+def learn_map(model: TopicModel, known: Known | None = None) -> tuple[TopicMap, list[int]]:
     """The map of a model that has its texts, and the order in which it has the topics."""
     facts = Facts(model, np.zeros(model.n_texts_))
-    return map_of(facts, before), facts.order
+    return map_of(facts, known), facts.order
 
 
-def map_of(facts: Facts, before: Before | None = None) -> TopicMap:
-    """The map of the topics of a model, from the largest on; those that were there before stay."""
+def with_texts(
+    model: TopicModel, points: TopicMap, order: list[int], at: Floats, known: Known | None = None
+) -> TextMap:
+    """The map with its texts; what was known of topics that are gone is remembered."""
+    ids = [model.topics[place].id for place in order]
+    gone = [] if known is None else [n for n, topic in enumerate(known.ids) if topic not in set(ids)]
+    if known is None or not gone:
+        return TextMap(points, order, at, Known(ids, points.positions, points.shades))
+    ids += [known.ids[n] for n in gone]
+    positions = np.concatenate([points.positions, known.positions[gone]])
+    return TextMap(
+        points, order, at, Known(ids, positions, np.concatenate([points.shades, known.shades[gone]]))
+    )
+
+
+def map_of(facts: Facts, known: Known | None = None) -> TopicMap:
+    """The map of the topics of a model, from the largest on; those that are known stay."""
     shares = np.array([facts.model.topics[at].share for at in facts.order])
-    kept = None if before is None else _kept(facts.ids, before)
+    kept = None if known is None else _kept(facts.ids, known)
     places = facts.row_places[facts.sample_rows]
     return TopicMap.learn(facts.centers, shares, facts.sample.directions, places, kept)
 
 
-def _kept(ids: Sequence[int], before: Before) -> Kept:
-    pairs = [(place, before.ids.index(topic)) for place, topic in enumerate(ids) if topic in before.ids]
+def _kept(ids: Sequence[int], known: Known) -> Kept:
+    pairs = [(place, known.ids.index(topic)) for place, topic in enumerate(ids) if topic in known.ids]
     now, then = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in (0, 1))
-    return Kept(now, before.topics.positions[then], before.topics.shades[then])
+    return Kept(now, known.positions[then], known.shades[then])
 
 
 def placed(points: TopicMap, order: Sequence[int], seen: Seen) -> Floats:
@@ -80,22 +98,27 @@ def write_map(path: Path, found: TextMap) -> None:
             "axes": found.topics.axes,
             "shades": found.topics.shades,
             "order": np.array(found.order, dtype=np.int32),
+            "known": np.array(found.known.ids, dtype=np.int32),
+            "known_positions": found.known.positions,
+            "known_shades": found.known.shades,
             "x": found.at[:, 0],
             "y": found.at[:, 1],
         },
     )
 
 
-def read_map(path: Path, n_topics: int, n_texts: int) -> TextMap:
-    """Read the file; one that is not the map of so many topics and texts is told."""
+def read_map(path: Path, ids: Sequence[int], n_texts: int) -> TextMap:
+    """Read the file; one that is not the map of so many texts and of the topics with these ids is told."""
     arrays, _ = read_arrays(path)
-    if "shades" not in arrays and arrays.get("positions", np.zeros(0)).ndim == 2:  # files of before have none
-        arrays["shades"] = shades(arrays["positions"])
+    n_topics, n_known = len(ids), len(arrays.get("known", ()))
     shapes = {
         "positions": (n_topics, 2),
         "radii": (n_topics,),
         "shades": (n_topics, 2),
         "order": (n_topics,),
+        "known": (n_known,),
+        "known_positions": (n_known, 2),
+        "known_shades": (n_known, 2),
         "x": (n_texts,),
         "y": (n_texts,),
     }
@@ -105,6 +128,8 @@ def read_map(path: Path, n_topics: int, n_texts: int) -> TextMap:
     )
     if not sound or sorted(arrays["order"].tolist()) != list(range(n_topics)):
         raise InputError(f"{path} is not the map of the run beside it; fit again")
-    points = TopicMap(*(arrays[name].astype(np.float64) for name in ("positions", "radii", "axes", "shades")))
+    numbers = {name: value.astype(np.float64) for name, value in arrays.items() if value.dtype.kind == "f"}
+    points = TopicMap(*(numbers[name] for name in ("positions", "radii", "axes", "shades")))
+    known = Known(arrays["known"].tolist(), numbers["known_positions"], numbers["known_shades"])
     at = np.column_stack([arrays["x"], arrays["y"]]).astype(np.float32, copy=False)
-    return TextMap(points, arrays["order"].tolist(), at)
+    return TextMap(points, arrays["order"].tolist(), at, known)

@@ -156,6 +156,8 @@ class CsvWriter(_Writer):
     """
 
     _file: IO[bytes] | None = None
+    #: Before everything else.
+    _mark = ""
 
     def _add(self, frame: pl.DataFrame) -> None:
         cells = neutralise(
@@ -164,7 +166,7 @@ class CsvWriter(_Writer):
         if self._file is None:
             self._file = (self._beside / "whole").open("xb")
             quoted = ('"' + name.replace('"', '""') + '"' for name in cells.columns)
-            self._file.write((",".join(quoted) + "\n").encode("utf-8"))
+            self._file.write((self._mark + ",".join(quoted) + "\n").encode("utf-8"))
         cells.write_csv(self._file, include_header=False, line_terminator="\n")
 
     def _end(self, complete: bool) -> Path | None:
@@ -174,6 +176,12 @@ class CsvWriter(_Writer):
             return None
         self._file.close()
         return self._beside / "whole" if complete else None
+
+
+class SheetWriter(CsvWriter):
+    """A CSV file for a spreadsheet program: the mark at its beginning says that it is UTF-8."""
+
+    _mark = "\ufeff"
 
 
 class ParquetWriter(_Writer):

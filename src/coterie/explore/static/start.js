@@ -111,7 +111,7 @@ function settings(page, upload, wanted) {
   const exact = h("input", { type: "radio", name: "how-many", value: "number" });
   const number = h("input", { type: "number", min: 1, max: 10000, value: 20, "aria-label": "Number of topics", onfocus: () => { exact.checked = true; } });
   const languages = state.about?.languages?.length ? state.about.languages : ["english"];
-  const language = h("select", {}, languages.map((each) => h("option", { value: each, selected: each === "english" }, each)));
+  const language = h("select", {}, languages.map((each) => h("option", { value: each, selected: each === upload.guess.language }, each)));
   const name = h("input", { type: "text", value: fresh(upload.name), maxlength: 100, required: true, autocomplete: "off" });
   const trouble = h("div", { role: "alert" });
   const form = h("form", { class: "settings" }, field("Dates", date), field("Known classes", label),
