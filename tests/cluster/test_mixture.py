@@ -83,7 +83,6 @@ def test_sweeps_are_those_of_the_formula(sweeps, seed, monkeypatch):
 @pytest.mark.parametrize(
     "other",
     [{"left_out": 0.0}, {"left_out": 1.0}, {"gamma": lambda _: 0.0}, {"gamma": lambda _: 1.0}],
-    ids=str,
 )
 def test_the_formula_would_tell_the_difference(other, monkeypatch):
     found, expected = [], []

@@ -35,7 +35,10 @@ ENGINES = [in_memory, on_disk]
 SIZES = [3, 0, 5, 1, 8, 2]
 
 
-@pytest.fixture(params=[(make, threads) for make in ENGINES for threads in (1, 2, 3)], ids=str)
+@pytest.fixture(
+    params=[(make, threads) for make in ENGINES for threads in (1, 2, 3)],
+    ids=lambda engine: f"{engine[0].__name__}-{engine[1]}",
+)
 def engine(request, tmp_path):
     make, threads = request.param
     return make(blocks_of(SIZES), tmp_path, threads)
