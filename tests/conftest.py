@@ -17,6 +17,8 @@ settings.register_profile(
     "coterie", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("coterie")
+# processes of a parallel run are told the width of a screen that their commands do not have
+os.environ.pop("COLUMNS", None)
 
 
 def load_or_skip(name: str) -> datasets.Dataset:

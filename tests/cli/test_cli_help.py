@@ -34,7 +34,7 @@ def pages(command=main, path=("coterie",)):
     """Each command with its path, groups before what is in them."""
     yield path, command
     if isinstance(command, click.Group):
-        context = click.Context(command)
+        context = click.Context(command, **command.context_settings)
         for name in command.list_commands(context):
             yield from pages(command.get_command(context, name), (*path, name))
 
@@ -44,7 +44,9 @@ PAGES = {" ".join(path): command for path, command in pages()}
 
 def examples(path):
     """The lines of the section of examples; all of them are commands."""
-    page = PAGES[path].get_help(click.Context(PAGES[path], info_name=path, max_content_width=200))
+    # settings must be the command's own: click remembers the help option of the first context it sees
+    settings = {**PAGES[path].context_settings, "max_content_width": 200}
+    page = PAGES[path].get_help(click.Context(PAGES[path], info_name=path, **settings))
     section = re.search(r"^  Examples?:\n((?:    .*\n?)+)", page, re.MULTILINE)
     return [line.strip() for line in section[1].splitlines()] if section else []
 
