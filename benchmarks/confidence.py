@@ -6,7 +6,7 @@
 
 `run` fits topics and keeps them in `run/confidence`, one file for each fit, so that a run that was stopped goes on
 where it was; delete a file to run it again. It takes a few minutes on one core. `fit` prints the
-coefficients of `coterie.confidence`; labels are used there, and to score. `page` writes docs/confidence.md.
+coefficients of `coterie.topics.confidence`; labels are used there, and to score. `page` writes docs/confidence.md.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from coterie import Coterie, Vectorizer, confidence, datasets
-from coterie.canonical import canonical
-from coterie.confidence import COEFFICIENTS, learn_confidence
+from coterie.linalg.canonical import canonical
 from coterie.methods import make
+from coterie.topics.confidence import COEFFICIENTS, learn_confidence
 from harness import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "confidence.md"
@@ -456,7 +456,7 @@ TEMPLATE = """# Confidence
 <!-- written by benchmarks/confidence.py -->
 
 Each text that gets a topic also gets a confidence between 0 and 1: about the chance that the text is of the kind that
-most texts of its topic are of. It is made without labels, for the topics of any method, by `coterie.confidence`.
+most texts of its topic are of. It is made without labels, for the topics of any method, by `coterie.topics.confidence`.
 
 ## How it is made
 

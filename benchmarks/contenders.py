@@ -33,8 +33,8 @@ class Collection:
 
     @classmethod
     def load(cls, name):
+        from coterie.corpus import Vectorizer
         from coterie.datasets import load
-        from coterie.text import Vectorizer
 
         data = load(name)
         tokenizer = "whitespace" if data.tokenised and data.language == "zh" else "words"

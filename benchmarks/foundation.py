@@ -29,7 +29,7 @@ def _file(copies):
 
 
 def coterie_stemmed():
-    from coterie.text import Vectorizer
+    from coterie.corpus import Vectorizer
 
     texts = _titles()
     reset_peak()
@@ -37,7 +37,7 @@ def coterie_stemmed():
 
 
 def coterie_plain():
-    from coterie.text import Vectorizer
+    from coterie.corpus import Vectorizer
 
     texts = _titles()
     reset_peak()
@@ -82,7 +82,8 @@ def sklearn_plain():
 
 def _from_file(copies):
     def case():
-        from coterie.text import Vectorizer, read_texts
+        from coterie.corpus import Vectorizer
+        from coterie.text import read_texts
 
         path = _file(copies)
         folder = tempfile.TemporaryDirectory()
@@ -98,7 +99,7 @@ def _from_file(copies):
 
 
 def _counts():
-    from coterie.text import Vectorizer
+    from coterie.corpus import Vectorizer
 
     return Vectorizer().fit_transform(_titles())
 

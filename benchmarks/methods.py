@@ -65,8 +65,8 @@ def _counts(size):
 
     path = Path(tempfile.gettempdir()) / f"coterie-benchmark-counts-{size}.npz"
     if not path.exists():
+        from coterie.corpus import Vectorizer
         from coterie.datasets import load
-        from coterie.text import Vectorizer
 
         texts = load("reddit").texts
         chosen = np.random.RandomState(0).permutation(len(texts))[:size]
@@ -120,11 +120,11 @@ def solver_case(dataset, topics):
     from sklearn.decomposition import NMF as SklearnNMF
 
     from coterie import NMF, weights
+    from coterie.corpus import Vectorizer
     from coterie.datasets import load
     from coterie.engines import as_engine
     from coterie.factor import steps
-    from coterie.factor.svd import nonnegative_start
-    from coterie.text import Vectorizer
+    from coterie.linalg.svd import nonnegative_start
 
     X = Vectorizer(min_df=2).fit_transform(load(dataset).texts)
     Y = (X @ diags(weights.idf(X))).tocsr()

@@ -18,7 +18,8 @@ from scipy.sparse import coo_matrix, diags, identity
 
 from coterie import Vectorizer, datasets
 from coterie.cluster import n_topics as rule
-from coterie.semantics import cooccurrence, ppmi, unit_rows
+from coterie.linalg.rows import unit_rows
+from coterie.semantics import cooccurrence, ppmi
 from coterie.weights import idf
 from harness import table
 

@@ -20,11 +20,11 @@ from coterie.cluster import leave_one_out, mixture
 from coterie.cluster.leave_one_out import LeaveOneOut
 from coterie.cluster.mixture import refine_by_mixture
 from coterie.cluster.space import learn_space
-from coterie.cluster.spherical import spherical_kmeans
 from coterie.cluster.texts import take_sample
+from coterie.corpus import Vectorizer
 from coterie.engines import as_engine
+from coterie.linalg.spherical import spherical_kmeans
 from coterie.metrics import accuracy, ari, nmi
-from coterie.text import Vectorizer
 from harness import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "experiments.md"

@@ -3,10 +3,10 @@
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from coterie.cluster.space import learn_space, unit_dense
+from coterie.cluster.space import learn_space
 from coterie.cluster.texts import FLOAT, Sample, Texts, take_sample
 from coterie.engines import as_engine
-from coterie.semantics import unit_rows
+from coterie.linalg.rows import unit_dense, unit_rows
 
 
 def planted(n_rows=300, n_topics=5, *, own=12, common=20, words=6, noise=1, shares=None, seed=0):

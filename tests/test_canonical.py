@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import coo_matrix, csr_matrix, random
 
 from coterie import canonical as module
-from coterie.canonical import canonical
+from coterie.linalg.canonical import canonical
 from matrices import count_matrices, with_weights
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from coterie import Coterie, datasets, methods, metrics
 from coterie.comparison import WITH_LABELS, WITHOUT_LABELS, compare
+from coterie.corpus import Vectorizer
 from coterie.errors import InputError
 from coterie.progress import listening, tell
-from coterie.text import Vectorizer
 
 TEXTS = ["late parcel", "my parcel is late", "refund my money", "money refund now"] * 6
 LABELS = ["delivery", "delivery", "payment", "payment"] * 6

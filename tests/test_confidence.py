@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from coterie import Coterie, Vectorizer
-from coterie.canonical import canonical
-from coterie.confidence import COEFFICIENTS, Confidence, _company_of, learn_confidence
+from coterie.linalg.canonical import canonical
+from coterie.topics.confidence import COEFFICIENTS, Confidence, _company_of, learn_confidence
 from planted import planted
 
 

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie import folding
+from coterie.corpus import Vectorizer
 from coterie.engines import DiskEngine, MemoryEngine, memory
-from coterie.text import Vectorizer, read_texts
+from coterie.text import read_texts
 
 texts_with_copies = st.lists(
     st.sampled_from(["late parcel", "parcel late", "", "refund", "refund refund", "?"]), max_size=20

@@ -14,12 +14,12 @@ from sklearn.utils import get_tags
 
 from contract import degenerate_inputs
 from coterie.baselines.kmeans import KMeansIdf
-from coterie.canonical import canonical
 from coterie.cluster import SphericalKMeans
 from coterie.engines import Block, DiskEngine, MemoryEngine, write_blocks
 from coterie.errors import InputError
 from coterie.estimator import check_amount, check_choice, check_count, check_weights
 from coterie.factor.nystrom import NystromSemantics
+from coterie.linalg.canonical import canonical
 from matrices import count_matrices, with_weights
 
 ESTIMATORS = [

@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 
 from coterie import methods
 from coterie.errors import InputError
-from coterie.weighted import IdfWeights
+from coterie.weights import IdfWeights
 
 # three groups of texts that share no term, with terms of several frequencies inside each
 GROUPS = np.kron(np.eye(3, dtype=int), np.array([[2, 1, 0, 1], [1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0]]))

@@ -23,7 +23,7 @@ def test_importing_loads_nothing_heavy():
 
 def test_using_it_never_needs_torch_numba_or_pandas():
     code = (
-        "import sys, json; from coterie.text import Vectorizer; Vectorizer().fit(['late parcel', 'refund']);"
+        "import sys, json; from coterie.corpus import Vectorizer; Vectorizer().fit(['late parcel', 'refund']);"
         "import coterie.semantics, coterie.metrics;"
         "print(json.dumps(sorted(m.split('.')[0] for m in sys.modules)))"
     )
@@ -34,8 +34,8 @@ def test_importing_is_silent_and_leaves_the_process_alone():
     code = (
         "import logging, random, sys, warnings; import numpy as np\n"
         "before = (len(warnings.filters), len(logging.root.handlers), np.random.get_state()[1].tolist())\n"
-        "import coterie.text, coterie.corpus, coterie.semantics, coterie.weights, coterie.metrics, coterie.datasets\n"
-        "from coterie.text import Vectorizer; import sklearn, polars\n"
+        "import coterie.text, coterie.corpus.counting, coterie.semantics, coterie.weights, coterie.metrics, coterie.datasets\n"
+        "from coterie.corpus import Vectorizer; import sklearn, polars\n"
         "after = (len(logging.root.handlers), np.random.get_state()[1].tolist())\n"
         "assert before[1:] == after"
     )

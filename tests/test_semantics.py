@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, issparse
 
 from coterie import semantics
+from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.engines import Block, MemoryEngine
 from coterie.errors import InputError
-from coterie.sequences import UNKNOWN, Sequences
 from matrices import count_matrices, with_weights
 
 

@@ -3,17 +3,19 @@
 The way through the package:
 
     coterie.topics     TopicModel: texts in, topics out; read this first
-    coterie.text       files and lists of texts → tokens → vocabulary and counts (Vectorizer)
-    coterie.corpus     the counts as row blocks: identical texts folded, in one canonical order
+    coterie.runs       the run folder that ``coterie fit`` writes
+    coterie.text       files and lists of texts, read in batches; words
+    coterie.corpus     texts as row blocks of counts: identical texts folded, in one order (Vectorizer)
     coterie.engines    map and sum over row blocks, in memory or from disk
     coterie.weights    how much a term counts: binary, idf, Ncut
     coterie.semantics  what terms tell about each other: co-occurrence, PPMI, correlations
+    coterie.linalg     rows of unit length, singular vectors, k-means, a canonical order
     coterie.factor     topics by factorisation: NMF, TermNMF, SemanticNMF, NystromSemantics
     coterie.cluster    Coterie, the method to reach for first; SphericalKMeans
     coterie.baselines  what the papers compare with
+    coterie.map        where topics and texts lie on a plane
     coterie.metrics    clustering scores, coherence, diversity, classification accuracy
     coterie.datasets   named labelled texts, and the built-in sample
-    coterie.runs       the run folder that ``coterie fit`` writes
 """
 
 from importlib import import_module
@@ -22,22 +24,7 @@ from typing import Any
 __version__ = "0.1.0.dev0"
 
 # Names are resolved on first use: `import coterie` alone loads nothing heavy.
-_MODULES = (
-    "baselines",
-    "cluster",
-    "corpus",
-    "datasets",
-    "engines",
-    "factor",
-    "metrics",
-    "runs",
-    "semantics",
-    "text",
-    "topics",
-    "weights",
-)
 _NAMES: dict[str, str] = {
-    "Corpus": "coterie.corpus",
     "Coterie": "coterie.cluster",
     "NMF": "coterie.factor.nmf",
     "NystromSemantics": "coterie.factor.nystrom",
@@ -45,19 +32,18 @@ _NAMES: dict[str, str] = {
     "SphericalKMeans": "coterie.cluster",
     "TermNMF": "coterie.factor.term",
     "TopicModel": "coterie.topics",
-    "Vectorizer": "coterie.text",
+    "Vectorizer": "coterie.corpus",
     "open_run": "coterie.runs",
+    "read_texts": "coterie.text",
 }
+#: Packages that are there as attributes, such as ``coterie.metrics``, without an import of their own.
+_PACKAGES = ("baselines", "corpus", "datasets", "engines", "methods", "metrics", "semantics", "weights")
 
-__all__ = [  # noqa: PLE0604
-    "__version__",
-    *_MODULES,
-    *_NAMES,
-]
+__all__ = ["__version__", "datasets", *_NAMES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in _PACKAGES:
         return import_module(f"coterie.{name}")
     if name in _NAMES:
         return getattr(import_module(_NAMES[name]), name)

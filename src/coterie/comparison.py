@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coterie.cluster.n_topics import NumberOfTopics
-    from coterie.sequences import Sequences
-    from coterie.text import Vectorizer
+    from coterie.corpus import Vectorizer
+    from coterie.corpus.sequences import Sequences
 
 #: More labels than this are hardly topics, and would take hours.
 _MOST_CLASSES = 300
@@ -230,7 +230,7 @@ def _read(
     """Texts as counts and as running words."""
     import numpy as np
 
-    from coterie.text import Vectorizer
+    from coterie.corpus import Vectorizer
 
     vectorizer = Vectorizer(min_df=2) if vectorizer is None else vectorizer
     X = vectorizer.fit_transform(texts)

@@ -16,10 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from coterie.canonical import canonical
 from coterie.engines import Engine, as_engine
 from coterie.engines.base import Block
 from coterie.errors import InputError
+from coterie.linalg.canonical import canonical
 
 Array = npt.NDArray[np.float64]
 

@@ -47,7 +47,7 @@ def _spherical_on_idf(n_topics: int, random_state: Any) -> Any:
     from sklearn.pipeline import make_pipeline
 
     from coterie.cluster import SphericalKMeans
-    from coterie.weighted import IdfWeights
+    from coterie.weights import IdfWeights
 
     return make_pipeline(IdfWeights(), SphericalKMeans(n_topics, random_state=random_state))
 

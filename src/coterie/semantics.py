@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_matrix, csr_matrix, diags
 
+from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.engines import Block, Engine, as_engine
 from coterie.engines.base import pattern
 from coterie.errors import InputError
-from coterie.sequences import UNKNOWN, Sequences
+from coterie.linalg.rows import unit_rows
 
 Array = npt.NDArray[np.float64]
 Gram = Literal["assc", "assc_n", "cov", "pcor"]
@@ -111,11 +112,14 @@ def ppmi(counts: Any, shift: float = 1.0, smoothing: float = 1.0) -> csr_matrix:
     return csr_matrix((values[positive], (row[positive], col[positive])), shape=table.shape)
 
 
-def unit_rows(matrix: csr_matrix) -> csr_matrix:
-    """Rows scaled to unit length; an empty row stays empty."""
-    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    scale = np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))
-    return (diags(scale) @ matrix).tocsr()
+def npmi(together: Array, alone: Array, n_texts: float) -> Array:
+    """Normalised pointwise mutual information of terms: −1 if they never meet, 1 if all texts hold both."""
+    joint = together / n_texts
+    apart = np.outer(alone, alone) / n_texts**2
+    met = (joint > 0) & (joint < 1)
+    ratio = np.log(np.divide(joint, apart, where=met, out=np.ones_like(joint)))
+    limit = -np.log(joint, where=met, out=np.full_like(joint, -1.0))
+    return np.divide(ratio, limit, where=met, out=np.where(joint >= 1, 1.0, -1.0))
 
 
 class TermCorrelation:

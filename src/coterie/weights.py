@@ -7,11 +7,13 @@ identical texts a row stands for.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie.engines import Block, Engine, as_engine
 from coterie.engines.base import csr_view, pattern
@@ -124,3 +126,44 @@ def _degrees(block: Block, length: npt.NDArray[np.float64] | None = None) -> npt
 def _power(values: npt.NDArray[np.float64], exponent: float) -> npt.NDArray[np.float64]:
     """Elementwise power in which zero stays zero."""
     return np.power(values, exponent, where=values > 0, out=np.zeros_like(values))
+
+
+class IdfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Multiply each term by its inverse document frequency in the texts that were fitted.
+
+    New texts get the weights of the fitted ones, so a text alone and in a batch becomes the same row.
+
+    Attributes
+    ----------
+    idf_
+        ``log(N / df)`` of each term.
+
+    >>> X = np.array([[2, 1], [1, 0]])
+    >>> IdfWeights().fit_transform(X).toarray().round(3)
+    array([[0.   , 0.693],
+           [0.   , 0.   ]])
+    """
+
+    idf_: npt.NDArray[np.float64]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Count the texts that hold each term."""
+        self.idf_ = idf(self._checked(X, reset=True))
+        return self
+
+    def transform(self, X: Any) -> csr_matrix:
+        """``X·diag(idf)``."""
+        check_is_fitted(self, "idf_")
+        return weighted(self._checked(X, reset=False), self.idf_, "idf")
+
+    def _checked(self, X: Any, *, reset: bool) -> csr_matrix:
+        checked = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, reset=reset
+        )
+        return csr_matrix(checked)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags

@@ -9,12 +9,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie.baselines import GraphNMF, graph
 from coterie.baselines.graph import neighbour_graph, roughness, update_smooth
-from coterie.canonical import canonical
 from coterie.cluster import spherical_kmeans
+from coterie.corpus import Vectorizer
 from coterie.engines import DiskEngine, as_engine, write_blocks
 from coterie.errors import InputError
+from coterie.linalg.canonical import canonical
 from coterie.metrics import nmi
-from coterie.text import Vectorizer
 from matrices import count_matrices, with_weights
 
 # what holds for all estimators with multiplicative updates is tested in tests/factor/test_semantic.py

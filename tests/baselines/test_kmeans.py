@@ -7,10 +7,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import weights
 from coterie.baselines import KMeansIdf
+from coterie.corpus import Vectorizer
 from coterie.engines.base import pattern
 from coterie.errors import InputError
 from coterie.metrics import nmi
-from coterie.text import Vectorizer
 from matrices import count_matrices
 
 EXPECTED_FAILURES = {

@@ -7,11 +7,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie.baselines import OrthogonalNMF
 from coterie.baselines.orthogonal import update_free, update_orthogonal
-from coterie.canonical import canonical
 from coterie.cluster import spherical_kmeans
+from coterie.corpus import Vectorizer
 from coterie.engines import as_engine
+from coterie.linalg.canonical import canonical
 from coterie.metrics import nmi
-from coterie.text import Vectorizer
 from matrices import count_matrices, with_weights
 
 # what holds for all estimators with multiplicative updates is tested in tests/factor/test_semantic.py

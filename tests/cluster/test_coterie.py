@@ -16,10 +16,10 @@ from coterie.cluster import coterie as method
 from coterie.cluster import texts as texts_module
 from coterie.cluster.leave_one_out import LeaveOneOut
 from coterie.cluster.wording import CANDIDATES
+from coterie.corpus import Vectorizer
 from coterie.engines import Block, DiskEngine, MemoryEngine, write_blocks
 from coterie.errors import InputError
 from coterie.metrics import nmi
-from coterie.text import Vectorizer
 from matrices import count_matrices, with_weights
 from planted import planted
 

@@ -9,10 +9,10 @@ from coterie.cluster import Coterie, fusion
 from coterie.cluster import coterie as coterie_module
 from coterie.cluster import texts as texts_module
 from coterie.cluster.fusion import View, learn_view
+from coterie.corpus import Vectorizer
 from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
 from coterie.errors import InputError
 from coterie.metrics import nmi
-from coterie.text import Vectorizer
 from matrices import count_matrices
 from planted import planted
 

@@ -8,9 +8,10 @@ from scipy.sparse.linalg import svds
 from coterie import weights
 from coterie.cluster import n_topics as rule
 from coterie.cluster.n_topics import choose_n_topics
+from coterie.corpus import Vectorizer
+from coterie.linalg.rows import unit_rows
 from coterie.metrics import ari
-from coterie.semantics import cooccurrence, ppmi, unit_rows
-from coterie.text import Vectorizer
+from coterie.semantics import cooccurrence, ppmi
 
 
 def seed(number=0):

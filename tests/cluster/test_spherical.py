@@ -7,11 +7,12 @@ from scipy.sparse import csr_matrix, diags, random
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import weights
-from coterie.cluster import SphericalKMeans, spherical, spherical_kmeans
+from coterie.cluster import SphericalKMeans, spherical_kmeans
+from coterie.corpus import Vectorizer
 from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
 from coterie.errors import InputError
+from coterie.linalg import spherical
 from coterie.metrics import nmi
-from coterie.text import Vectorizer
 from matrices import count_matrices
 
 few = settings(max_examples=40)

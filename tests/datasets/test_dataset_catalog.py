@@ -9,9 +9,9 @@ import time
 import pytest
 
 from coterie import datasets
-from coterie.cache import cache_folder
 from coterie.datasets import convert, download, read
 from coterie.datasets.catalog import CATALOG
+from coterie.storage.cache import cache_folder
 
 FETCHABLE = [entry.name for entry in CATALOG.values() if entry.source]
 

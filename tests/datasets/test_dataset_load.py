@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie import datasets
-from coterie.cache import cache_folder
 from coterie.datasets import places, read
 from coterie.datasets.catalog import CATALOG
 from coterie.errors import InputError
+from coterie.storage.cache import cache_folder
 
 
 @pytest.mark.usefixtures("nowhere")

@@ -14,7 +14,7 @@ from coterie.experiments.results import Results
 from coterie.experiments.store import Store
 from coterie.experiments.trial import Outcome, plain, trial
 from coterie.metrics import nmi
-from coterie.weighted import IdfWeights
+from coterie.weights import IdfWeights
 
 SMALL = "nystrom-small"
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coterie.corpus import Vectorizer
 from coterie.explore.marks import MOST_MARKS, Locator, joined
-from coterie.text import Vectorizer
 
 TEXTS = [
     "Refunds for the refunded kettle",

@@ -13,7 +13,7 @@ from coterie.errors import InputError
 from coterie.explore.opened import OpenedRun
 from coterie.explore.places import Points, in_polygon, priority
 from coterie.explore.refusals import Later
-from coterie.report.mapfile import read_map
+from coterie.map.file import read_map
 from coterie.runs import MAP, open_run
 
 RNG = np.random.default_rng(0)

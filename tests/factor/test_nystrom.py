@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import weights
 from coterie.cluster import SphericalKMeans
+from coterie.corpus import Vectorizer
 from coterie.engines import as_engine
 from coterie.engines.base import pattern
 from coterie.errors import InputError
@@ -14,7 +15,6 @@ from coterie.factor import nystrom
 from coterie.factor.nystrom import NystromSemantics
 from coterie.metrics import nmi
 from coterie.semantics import GRAMS
-from coterie.text import Vectorizer
 from matrices import count_matrices, with_weights
 
 few = settings(max_examples=40)

@@ -11,14 +11,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from contract import degenerate_inputs, same_topics
 from coterie import SemanticNMF, SphericalKMeans, semantics, weights
 from coterie.baselines import GraphNMF, OrthogonalNMF
-from coterie.canonical import canonical
 from coterie.cluster import spherical_kmeans
+from coterie.corpus import Vectorizer
+from coterie.corpus.sequences import Sequences
 from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
 from coterie.errors import InputError
 from coterie.factor import steps_semantic as steps
+from coterie.linalg.canonical import canonical
 from coterie.metrics import nmi
-from coterie.sequences import Sequences
-from coterie.text import Vectorizer
 from matrices import count_matrices, with_weights
 
 REFUSED = {"check_clustering": "feeds negative numbers, which are refused"}

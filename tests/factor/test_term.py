@@ -7,10 +7,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contract import degenerate_inputs, same_topics
 from coterie import NMF, TermNMF, semantics
+from coterie.corpus import Vectorizer
 from coterie.engines import Block, DiskEngine, MemoryEngine, write_blocks
 from coterie.errors import InputError
 from coterie.metrics import nmi, purity
-from coterie.text import Vectorizer
 from matrices import count_matrices, with_weights
 
 INFERENCES = ["euclidean", "divergence"]

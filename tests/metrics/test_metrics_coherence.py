@@ -13,9 +13,9 @@ from gensim.topic_coherence.text_analysis import WordOccurrenceAccumulator
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from coterie.corpus.sequences import Sequences
 from coterie.errors import InputError
 from coterie.metrics import coherence, diversity, windows
-from coterie.sequences import Sequences
 
 MEASURES = ["u_mass", "c_uci", "c_npmi", "c_v"]
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from coterie.report.colours import colours, shades
-from coterie.report.layout import Kept, TopicMap
+from coterie.map.colours import colours, shades
+from coterie.map.layout import Kept, TopicMap
 
 
 def topics(n_topics=6, n_texts=300, dimensions=10, seed=0):

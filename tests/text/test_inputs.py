@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coterie.corpus import Vectorizer
 from coterie.errors import InputError
-from coterie.text import Vectorizer
 from coterie.text.inputs import choose_column, clean, known_length, text_batches, text_column
 
 TEXTS = ["a cat", "", "=1+1", "漢字 👍🏽", 'line\nbreak, "quotes" \0 nul']

@@ -17,8 +17,9 @@ import polars as pl
 import pytest
 
 import coterie.text.readers.rows as rows_module
+from coterie.corpus import Vectorizer
 from coterie.errors import InputError
-from coterie.text import Batch, TextSource, Vectorizer, read_texts
+from coterie.text import Batch, TextSource, read_texts
 
 ROWS = [("1", "Refund, please"), ("2", 'the "big" kettle\nleaks'), ("3", ""), ("4", "漢字 👍🏽")]
 

@@ -11,8 +11,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
 
+from coterie.corpus import Vectorizer
 from coterie.errors import InputError
-from coterie.text import Vectorizer
 from coterie.text.analyzer import Analyzer
 
 WORDS = [

@@ -8,7 +8,7 @@ from topic_texts import TOPICS, answers, planted_texts, shown, words_of
 from contract import same_topics
 from coterie import NMF, Coterie, SphericalKMeans, TopicModel, methods
 from coterie.errors import InputError
-from coterie.weighted import IdfWeights
+from coterie.weights import IdfWeights
 
 TEXTS, TRUTH = planted_texts(60, 3, words=4)
 ALL = [*TEXTS, "", "xyzzy", TEXTS[0]]

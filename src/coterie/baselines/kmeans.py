@@ -11,9 +11,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from coterie.canonical import canonical
 from coterie.engines import Engine
 from coterie.estimator import Array, TopicEstimator, check_amount, check_count
+from coterie.linalg.canonical import canonical
 from coterie.weights import idf
 
 

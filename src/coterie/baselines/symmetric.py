@@ -15,7 +15,7 @@ from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.estimator import TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
-from coterie.semantics import unit_rows
+from coterie.linalg.rows import unit_rows
 
 Array = npt.NDArray[np.float64]
 

@@ -90,7 +90,7 @@ def compare(
       coterie compare "$(coterie data path sample)" --text text --label category --method nmf-idf,term-nmf
     """
     from coterie import comparison
-    from coterie.text import Vectorizer
+    from coterie.corpus import Vectorizer
 
     sizes = _sizes(topics)
     with shown():

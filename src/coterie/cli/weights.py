@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from coterie.corpus import Corpus
+    from coterie.corpus.counting import Corpus
 
 #: What is shown of all terms: the column they are sorted by, and whether the largest come first.
 _LISTS = {
@@ -64,7 +64,7 @@ def weights(
       coterie weights "$(coterie data path sample)" --text text --top 5 --min-df 10
       coterie weights tickets.csv --text subject --out weights.csv
     """
-    from coterie.text import Vectorizer
+    from coterie.corpus import Vectorizer
 
     source = open_source(file, **reading)
     with shown():

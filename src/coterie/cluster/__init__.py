@@ -2,7 +2,8 @@
 
 from coterie.cluster.coterie import Coterie
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
-from coterie.cluster.spherical import SphericalClusters, SphericalKMeans, spherical_kmeans
+from coterie.cluster.spherical import SphericalKMeans
+from coterie.linalg.spherical import SphericalClusters, spherical_kmeans
 
 __all__ = [
     "Coterie",

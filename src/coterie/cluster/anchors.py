@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie.cluster.space import unit_dense
-from coterie.cluster.spherical import spherical_kmeans
 from coterie.cluster.texts import Floats, Ints, Sample, Texts
 from coterie.engines import Block, MemoryEngine
+from coterie.linalg.rows import unit_dense
+from coterie.linalg.spherical import spherical_kmeans
 
 #: The label of a text that no anchor holds.
 FREE = -1

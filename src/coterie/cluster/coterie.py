@@ -17,7 +17,6 @@ from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, refine_by_mixture
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
 from coterie.cluster.space import Space, learn_space, terms_that_count
-from coterie.cluster.spherical import spherical_kmeans
 from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
 from coterie.cluster.wording import term_counts, topic_words
 from coterie.embeddings import Vectors, checked, is_source, vectors_of
@@ -25,6 +24,8 @@ from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
 from coterie.errors import InputError
 from coterie.estimator import Array, Documents, TopicEstimator, check_block, check_choice, check_count
+from coterie.linalg.rows import inverse_lengths
+from coterie.linalg.spherical import spherical_kmeans
 from coterie.progress import counted, tell
 
 #: Sweeps of k-means go on until one adds less than this share: starts that stop early look alike.
@@ -211,8 +212,8 @@ class Coterie(TopicEstimator):
         by_direction = self.axis_coefficients_[:, : len(self.term_vectors_)] @ self.term_vectors_[:, used]
         own = 1.0 if self.view_ is None else np.sqrt(1.0 - self.view_.share)
         image = counts @ self.term_vectors_.T
-        words_scale = _inverse(np.sqrt(np.bincount(row, words**2, counts.shape[0])))
-        axes_scale = own * _inverse(np.sqrt(np.einsum("ij,ij->i", image, image)))
+        words_scale = inverse_lengths(csr_view(words, counts.indices, counts.indptr, counts.shape))
+        axes_scale = own * inverse_lengths(image)
         one, other = topics[row], against[row]
         said = words_scale[row] * words * (by_word[one, at] - by_word[other, at])
         said += axes_scale[row] * counts.data * (by_direction[one, at] - by_direction[other, at])
@@ -473,11 +474,6 @@ class Coterie(TopicEstimator):
 
     def _open(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self.sizes_ > 0) if self.sizes_.any() else np.ones(len(self.sizes_), dtype=bool)
-
-
-def _inverse(lengths: Array) -> Array:
-    """``1 / length``, and 0 for no length."""
-    return np.divide(1.0, lengths, where=lengths > 0, out=np.zeros_like(lengths))
 
 
 def _with_vectors(documents: Engine, vectors: Floats) -> Engine:

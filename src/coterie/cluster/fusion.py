@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie.cluster.space import learn_space, unit_dense
+from coterie.cluster.space import learn_space
 from coterie.cluster.texts import Floats
 from coterie.engines.memory import as_engine
+from coterie.linalg.rows import unit_dense
 
 #: Axes kept of vectors from elsewhere.
 _AXES = 128

@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from coterie.cluster.space import company_of
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.estimator import Array
+from coterie.linalg.rows import unit_dense, unit_rows
 from coterie.progress import counted
-from coterie.semantics import unit_rows
 from coterie.weights import idf
 
 Floats = npt.NDArray[np.float32]
@@ -164,9 +164,7 @@ def choose_n_topics(
 
 def unit_float_rows(vectors: npt.ArrayLike) -> Floats:
     """Rows at unit length in single precision, zeros where a row has no direction."""
-    rows = np.asarray(vectors, dtype=np.float64)
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    unit: Floats = np.divide(rows, length, where=length > 0, out=np.zeros_like(rows)).astype(np.float32)
+    unit: Floats = unit_dense(np.asarray(vectors, dtype=np.float64)).astype(np.float32)
     return unit
 
 

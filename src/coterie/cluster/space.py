@@ -13,9 +13,10 @@ from coterie import weights as term_weights
 from coterie.cluster.texts import FLOAT, Floats
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
-from coterie.factor.svd import leading_vectors
+from coterie.linalg.rows import unit_dense, unit_rows
+from coterie.linalg.svd import leading_vectors
 from coterie.progress import tell
-from coterie.semantics import cooccurrence, ppmi, unit_rows
+from coterie.semantics import cooccurrence, ppmi
 
 Array = npt.NDArray[np.float64]
 
@@ -105,10 +106,3 @@ def _gram(block: Block, image: Array) -> Array:
 
 def _weighted(counts: csr_matrix, weights: Array) -> csr_matrix:
     return csr_view(counts.data * weights[counts.indices], counts.indices, counts.indptr, counts.shape)
-
-
-def unit_dense(rows: Floats) -> Floats:
-    """Rows at unit length; a row of zeros stays."""
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    unit: Floats = np.divide(rows, length, where=length > 0, out=np.zeros_like(rows))
-    return unit

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from coterie.engines import Block, Engine
-from coterie.semantics import cooccurrence
+from coterie.semantics import cooccurrence, npmi
 from coterie.weights import document_frequency
 
 Array = npt.NDArray[np.float64]
@@ -52,16 +52,6 @@ def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
             for row, at, some in zip(best, place, np.take_along_axis(scores, best, axis=1), strict=True)
         ]
     )
-
-
-def npmi(together: Array, alone: Array, n_texts: float) -> Array:
-    """Normalised pointwise mutual information of terms: −1 if they never meet, 1 if all texts hold both."""
-    joint = together / n_texts
-    apart = np.outer(alone, alone) / n_texts**2
-    met = (joint > 0) & (joint < 1)
-    ratio = np.log(np.divide(joint, apart, where=met, out=np.ones_like(joint)))
-    limit = -np.log(joint, where=met, out=np.full_like(joint, -1.0))
-    return np.divide(ratio, limit, where=met, out=np.where(joint >= 1, 1.0, -1.0))
 
 
 def _in_company(company: Array, scores: Array) -> Ints:

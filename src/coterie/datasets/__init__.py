@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coterie.cache import cache_folder
 from coterie.datasets import download, places, read
 from coterie.datasets.catalog import CATALOG, SAMPLE, Entry
 from coterie.errors import InputError
+from coterie.storage.cache import cache_folder
 
 if TYPE_CHECKING:
     import polars as pl

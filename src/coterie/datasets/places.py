@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from coterie.cache import cache_folder
+from coterie.storage.cache import cache_folder
 
 
 def folders() -> list[Path]:

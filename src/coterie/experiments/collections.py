@@ -24,10 +24,10 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from coterie import __version__
+from coterie.corpus import Vectorizer
+from coterie.corpus.sequences import Sequences
 from coterie.datasets import Dataset, load, places
 from coterie.errors import InputError
-from coterie.sequences import Sequences
-from coterie.text import Vectorizer
 
 Ints = npt.NDArray[np.int64]
 #: Chooses texts of a data set: their numbers, in the order wanted.

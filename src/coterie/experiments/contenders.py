@@ -49,7 +49,7 @@ def _spherical_idf(k: int, seed: int, settings: dict[str, Any]) -> Any:
     from sklearn.pipeline import make_pipeline
 
     from coterie import SphericalKMeans
-    from coterie.weighted import IdfWeights
+    from coterie.weights import IdfWeights
 
     return make_pipeline(IdfWeights(), SphericalKMeans(k, **{"n_init": 1, "random_state": seed, **settings}))
 

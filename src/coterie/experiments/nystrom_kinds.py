@@ -18,7 +18,7 @@ from coterie.experiments.kinds import kind, scores, timed
 from coterie.experiments.trial import Trial
 from coterie.metrics import nmi
 from coterie.semantics import TermGram
-from coterie.weighted import IdfWeights
+from coterie.weights import IdfWeights
 
 Array = npt.NDArray[np.float64]
 Found = tuple[npt.NDArray[np.int64], int]

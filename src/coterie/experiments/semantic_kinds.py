@@ -20,6 +20,7 @@ from coterie.experiments.trial import Trial
 from coterie.factor import steps_semantic as steps
 from coterie.factor.rows import RowFactor
 from coterie.factor.semantic import _moved
+from coterie.linalg.rows import unit_rows
 from coterie.metrics.windows import WindowCounts, count_windows
 
 Ints = npt.NDArray[np.int64]
@@ -230,7 +231,7 @@ def cosines(trial: Trial) -> dict[str, Any]:
 
 def class_words(data: Collection, classes: Ints) -> Ints:
     """Columns of the terms with the largest sum of tf-idf in each class, classes × words."""
-    rows = semantics.unit_rows((data.X @ diags(weights.idf(data.X))).tocsr())
+    rows = unit_rows((data.X @ diags(weights.idf(data.X))).tocsr())
     sums = [np.asarray(rows[classes == c].sum(axis=0)).ravel() for c in range(classes.max() + 1)]
     return np.argsort(-np.stack(sums), axis=1, kind="stable")[:, :TOP]
 

@@ -124,7 +124,7 @@ def company(X: csr_matrix) -> csr_matrix:
 @kind("tnmf-picture")
 def picture(trial: Trial) -> dict[str, Any]:
     """Both correlations between some terms drawn at random, frequent terms first."""
-    from coterie.semantics import unit_rows
+    from coterie.linalg.rows import unit_rows
 
     X = collection(trial.collection).X
     drawn = min(trial.setting("terms", 100), X.shape[1])

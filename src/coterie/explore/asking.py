@@ -15,7 +15,7 @@ from coterie.explore.opened import OpenedRun, points_of
 from coterie.explore.refusals import Later, Missing
 from coterie.explore.schemas import Answer, Cell, Text, TopicShare, WholeText
 from coterie.explore.selection import Filters
-from coterie.report.mapfile import placed
+from coterie.map.file import placed
 from coterie.storage.tables import ParquetWriter, SheetWriter
 from coterie.text.inputs import text_batches
 

@@ -16,8 +16,9 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from coterie.corpus import form_table
-from coterie.text import Vectorizer, tokens
+from coterie.corpus import Vectorizer
+from coterie.corpus.counting import form_table
+from coterie.text import tokens
 from coterie.text.analyzer import LEFT_OUT, Analyzer
 
 Span = tuple[int, int]

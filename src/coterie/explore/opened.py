@@ -23,10 +23,10 @@ from coterie.explore.schemas import Brief, Overview, Query, Text
 from coterie.explore.search import Meaning, MeaningIndex, Terms
 from coterie.explore.selection import Filters, Selection
 from coterie.explore.words import Words
+from coterie.map.colours import colours
+from coterie.map.file import TextMap, learn_map, placed, with_texts
+from coterie.map.layout import TopicMap
 from coterie.report import wording
-from coterie.report.colours import colours
-from coterie.report.layout import TopicMap
-from coterie.report.mapfile import TextMap, learn_map, placed, with_texts
 from coterie.results import Reason, Topic
 from coterie.runs import Run
 from coterie.text.inputs import text_batches

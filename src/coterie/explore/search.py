@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, vstack
 
-from coterie.cluster.space import unit_dense
 from coterie.explore.caches import Recent
+from coterie.linalg.rows import unit_dense
 from coterie.topics import TopicModel
 
 Floats = npt.NDArray[np.float32]

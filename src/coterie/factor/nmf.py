@@ -17,7 +17,7 @@ from coterie.errors import InputError
 from coterie.estimator import Array, Documents, TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
 from coterie.factor.rows import RowFactor
-from coterie.factor.svd import nonnegative_start
+from coterie.linalg.svd import nonnegative_start
 
 Init = Literal["svd", "rows", "random"]
 

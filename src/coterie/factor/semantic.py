@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags, issparse
 
 from coterie import semantics, weights
-from coterie.cluster.spherical import spherical_kmeans
+from coterie.corpus.sequences import Sequences
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
 from coterie.errors import InputError
@@ -31,7 +31,8 @@ from coterie.factor import steps_semantic as steps
 from coterie.factor.nmf import random_rows
 from coterie.factor.rows import RowFactor
 from coterie.factor.steps import settled
-from coterie.sequences import Sequences
+from coterie.linalg.rows import unit_rows
+from coterie.linalg.spherical import spherical_kmeans
 
 Weights = Literal["idf", "binary"] | None
 Init = Literal["kmeans", "rows"]
@@ -99,7 +100,7 @@ class MultiplicativeNMF(TopicEstimator):
     def _weighted(self, X: csr_matrix) -> csr_matrix:
         """Rows with weighted terms, at unit length."""
         held = pattern(X) if self.weights == "binary" else X
-        rows = semantics.unit_rows((held @ diags(self.term_weights_)).tocsr())
+        rows = unit_rows((held @ diags(self.term_weights_)).tocsr())
         rows.eliminate_zeros()
         return rows
 
@@ -224,8 +225,8 @@ class SemanticNMF(MultiplicativeNMF):
             How many texts each row stands for.
         cooccurrence
             How often terms occur together, in the order of the columns of X: a symmetric matrix of terms ×
-            terms; or the running texts behind the rows of X (`coterie.sequences.Sequences`, or several of
-            them one after another), whose windows are then counted. None counts the rows that hold both.
+            terms; or the running texts behind the rows of X (`coterie.corpus.sequences.Sequences`, or several
+            of them one after another), whose windows are then counted. None counts the rows that hold both.
         """
         self._judge()
         self._cooccurrence = cooccurrence

@@ -10,12 +10,12 @@ from sklearn.utils import check_random_state
 
 from coterie import semantics
 from coterie import weights as term_weights
-from coterie.canonical import canonical
 from coterie.engines import Engine, as_engine
 from coterie.errors import InputError
 from coterie.estimator import Array, TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
-from coterie.factor.svd import nonnegative_start
+from coterie.linalg.canonical import canonical
+from coterie.linalg.svd import nonnegative_start
 
 
 class TermNMF(TopicEstimator):

@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.errors import InputError
 from coterie.metrics.arguments import Weights, read_weights
 from coterie.metrics.windows import WindowCounts, count_windows
-from coterie.sequences import UNKNOWN, Sequences
 
 Topics: TypeAlias = Iterable[Sequence[str]]
 Texts: TypeAlias = Iterable[Sequence[str]] | tuple[Sequences, Sequence[str]]

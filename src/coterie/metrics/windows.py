@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.metrics.arguments import Counts
-from coterie.sequences import UNKNOWN, Sequences
 
 #: Entries of the windows × terms matrix held at a time: bounds the memory, does not change the result.
 ENTRIES_PER_BLOCK = 2**20

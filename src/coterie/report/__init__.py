@@ -12,7 +12,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import polars as pl
 
-    from coterie.report.layout import TopicMap
+    from coterie.map.layout import TopicMap
     from coterie.topics import TopicModel
 
 __all__ = ["write_report"]

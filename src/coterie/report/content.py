@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.map.colours import colours
+from coterie.map.file import map_of
+from coterie.map.layout import TopicMap
 from coterie.progress import tell
 from coterie.report import checks, wording
-from coterie.report.colours import colours
 from coterie.report.facts import Facts
 from coterie.report.groups import Columns, by_class, over_time
-from coterie.report.layout import TopicMap
-from coterie.report.mapfile import map_of
 from coterie.report.page import embedded
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic

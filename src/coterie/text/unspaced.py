@@ -9,8 +9,8 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Literal
 
-from coterie.cache import private_cache_folder
 from coterie.errors import InputError
+from coterie.storage.cache import private_cache_folder
 
 Segmenter = Literal["auto", "jieba", "bigrams", "words"]
 

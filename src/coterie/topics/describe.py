@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.cluster.space import unit_dense
-from coterie.cluster.wording import npmi, telling, term_counts, topic_words
-from coterie.confidence import Confidence, learn_confidence
+from coterie.cluster.wording import telling, term_counts, topic_words
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
+from coterie.linalg.rows import unit_dense
 from coterie.progress import tell
-from coterie.semantics import cooccurrence
+from coterie.semantics import cooccurrence, npmi
+from coterie.topics.confidence import Confidence, learn_confidence
 from coterie.topics.placing import NOWHERE, Placing, Seen
 from coterie.topics.reshape import Array, Ints
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Self
 
+from coterie.corpus import Vectorizer
 from coterie.errors import InputError
 from coterie.results import Topic
-from coterie.text import Vectorizer
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.learning import Counted, columns_of

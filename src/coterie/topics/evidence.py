@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie.cluster.space import Space, unit_dense
+from coterie.cluster.space import Space
+from coterie.linalg.rows import unit_dense
 from coterie.results import Reason
 
 Array = npt.NDArray[np.float64]

@@ -21,13 +21,13 @@ from coterie.cluster import Coterie
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import take_sample
-from coterie.corpus import Corpus
+from coterie.corpus import Vectorizer
+from coterie.corpus.counting import Corpus
 from coterie.embeddings import Vectors, vectors_of
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.estimator import TopicEstimator
 from coterie.progress import tell
-from coterie.text import Vectorizer
 from coterie.topics.placing import NOWHERE, Placing, without_columns
 from coterie.topics.reshape import Ints
 from coterie.topics.sources import Texts

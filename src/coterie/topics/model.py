@@ -15,11 +15,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.cluster.n_topics import NumberOfTopics
+from coterie.corpus import Vectorizer
 from coterie.embeddings import is_source, vectors_of
 from coterie.errors import InputError
 from coterie.estimator import check_count
 from coterie.results import NO_KNOWN_WORD, NO_TOPIC, PINNED, Assignments, Branch, Similar, Topic, topics_frame
-from coterie.text import Vectorizer
 from coterie.text.inputs import text_batches
 from coterie.topics.describe import Description, describe
 from coterie.topics.editing import Editable, Made

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.cluster.spherical import spherical_kmeans
 from coterie.engines import Block, Engine, as_engine
 from coterie.errors import InputError
+from coterie.linalg.spherical import spherical_kmeans
 from coterie.topics.placing import Placing
 from coterie.topics.reshape import Array, Split
 

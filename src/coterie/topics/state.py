@@ -16,16 +16,16 @@ from coterie.cluster import Coterie
 from coterie.cluster.fusion import View
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.cluster.space import Space
-from coterie.confidence import COEFFICIENTS, Confidence
+from coterie.corpus import Vectorizer
+from coterie.corpus.phrases import Phrases
+from coterie.corpus.vocabulary import Vocabulary
 from coterie.embeddings import STATIC
 from coterie.errors import InputError
 from coterie.storage.folder import recover, replaced
 from coterie.storage.state import VERSION, read_state, write_state
-from coterie.text import Vectorizer
-from coterie.text.phrases import Phrases
-from coterie.text.vocabulary import Vocabulary
 from coterie.topics import edits as log
 from coterie.topics import reshape
+from coterie.topics.confidence import COEFFICIENTS, Confidence
 from coterie.topics.describe import Description
 from coterie.topics.editing import Made
 from coterie.topics.learning import checked_seeds
@@ -42,7 +42,7 @@ FILES = ("state.json", "arrays.safetensors")
 _ESTIMATORS = {
     "Coterie": "coterie.cluster",
     "GraphNMF": "coterie.baselines",
-    "IdfWeights": "coterie.weighted",
+    "IdfWeights": "coterie.weights",
     "KMeansIdf": "coterie.baselines",
     "NMF": "coterie.factor.nmf",
     "NystromSemantics": "coterie.factor.nystrom",

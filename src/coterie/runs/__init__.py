@@ -33,10 +33,10 @@ from sklearn.base import clone
 
 from coterie import __version__
 from coterie.errors import InputError
+from coterie.map.file import Known, TextMap, learn_map, placed, read_map, with_texts, write_map
 from coterie.progress import tell
-from coterie.remarks import remark_on_language, remark_on_texts, remarks_on_dates
 from coterie.report import write_report
-from coterie.report.mapfile import Known, TextMap, learn_map, placed, read_map, with_texts, write_map
+from coterie.runs.remarks import remark_on_language, remark_on_texts, remarks_on_dates
 from coterie.storage.files import checksum, read_json
 from coterie.storage.folder import replaced, steadily
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_parquet

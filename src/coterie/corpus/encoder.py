@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.sequences import Sequences, offsets_of
+from coterie.corpus.sequences import Sequences, offsets_of
 from coterie.text.analyzer import Analyzer
 
 Tokenizer = Literal["words", "whitespace"] | Callable[[str], Iterable[str]]

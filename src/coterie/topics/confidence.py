@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from coterie.cluster.spherical import spherical_kmeans
 from coterie.engines import Block, MemoryEngine
+from coterie.linalg.spherical import spherical_kmeans
 
 Array = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.floating[Any]]

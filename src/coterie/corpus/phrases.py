@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie.sequences import UNKNOWN, Sequences
-from coterie.text.vocabulary import Limits
+from coterie.corpus.sequences import UNKNOWN, Sequences
+from coterie.corpus.vocabulary import Limits
 
 Ints = npt.NDArray[np.int64]
 

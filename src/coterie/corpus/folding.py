@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from coterie.corpus.encoder import Encoded
+from coterie.corpus.sequences import Sequences
 from coterie.engines.memory import BLOCK_ROWS
-from coterie.sequences import Sequences
-from coterie.text.encoder import Encoded
 
 #: Bits of the digest that choose a bucket when the number of texts is not known beforehand.
 STREAM_BITS = 8

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from coterie.report.colours import shade_beside, shades
+from coterie.map.colours import shade_beside, shades
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

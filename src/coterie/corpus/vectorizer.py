@@ -13,16 +13,16 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.corpus import Corpus, build_corpus, form_table, without_short
+from coterie.corpus.counting import Corpus, build_corpus, form_table, without_short
+from coterie.corpus.encoder import Encoder, Tokenizer
+from coterie.corpus.sequences import UNKNOWN, Sequences
+from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.errors import InputError
-from coterie.sequences import UNKNOWN, Sequences
 from coterie.text.analyzer import Analyzer
-from coterie.text.encoder import Encoder, Tokenizer
 from coterie.text.inputs import InBatches, known_length, text_batches
 from coterie.text.tokens import Kind
 from coterie.text.unspaced import Segmenter
-from coterie.text.vocabulary import Limits, Vocabulary
 
 
 class Vectorizer(TransformerMixin, BaseEstimator):

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.errors import InputError
+from coterie.map.layout import Kept, TopicMap
 from coterie.report.facts import Facts
-from coterie.report.layout import Kept, TopicMap
 from coterie.storage.arrays import read_arrays, write_arrays
 
 if TYPE_CHECKING:

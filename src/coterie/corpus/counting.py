@@ -1,8 +1,8 @@
 """A collection of texts as row blocks of counts: folded, in canonical order, in memory or on disk.
 
-The way of a text: encoded to form numbers (`coterie.text.encoder`), dealt out and folded by its digest
-(`coterie.folding`), its forms replaced by terms, its terms counted. Nothing here depends on the order of
-the input, on how it was cut into batches, or on threads.
+The way of a text: encoded to form numbers (`coterie.corpus.encoder`), dealt out and folded by its digest
+(`coterie.corpus.folding`), its forms replaced by terms, its terms counted. Nothing here depends on the order
+of the input, on how it was cut into batches, or on threads.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix, vstack
 
+from coterie.corpus.encoder import Encoder, Tokenizer
+from coterie.corpus.folding import STREAM_BITS, Buckets, Folded, bits_for
+from coterie.corpus.phrases import Phrases, learn_phrases
+from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
+from coterie.corpus.vocabulary import Limits, Vocabulary, display_forms
 from coterie.engines import Block, DiskEngine, Engine, MemoryEngine, write_blocks
 from coterie.engines.base import pattern
 from coterie.engines.threads import ordered_map, usable_threads
-from coterie.folding import STREAM_BITS, Buckets, Folded, bits_for
-from coterie.sequences import UNKNOWN, Sequences, offsets_of
 from coterie.text.analyzer import Analyzer
-from coterie.text.encoder import Encoder, Tokenizer
-from coterie.text.phrases import Phrases, learn_phrases
-from coterie.text.vocabulary import Limits, Vocabulary, display_forms
 
 Ints = npt.NDArray[np.int64]
 Array = npt.NDArray[np.float64]

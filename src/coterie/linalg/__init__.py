@@ -1,0 +1,1 @@
+"""Numerical work that methods share: rows of unit length, singular vectors, k-means, a canonical order."""
