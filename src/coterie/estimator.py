@@ -14,10 +14,10 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie.engines import Engine, as_engine
 from coterie.engines.base import Block
+from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
 from coterie.linalg.canonical import canonical
 
@@ -63,14 +63,27 @@ class DocumentEstimator(BaseEstimator):
             How many texts each row stands for.
         """
         documents = self._documents(X, sample_weight)
-        # threads share blocks: more of them inside a product would change how it rounds, and fight for cores
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             self._learn(documents.engine, check_random_state(self.random_state))
+        self._restore_columns(documents)
+        self._after_fit(X, documents)
+        return self
+
+    def learn(self, documents: Engine) -> Self:
+        """Learn from row blocks as `fit` does, but leave the topics of the documents unread.
+
+        For a caller who scores every document anyway and hands the sizes of topics to `read_topics`.
+        """
+        checked = self._documents(documents, None)
+        with one_blas_thread():
+            self._learn(checked.engine, check_random_state(self.random_state))
+        return self
+
+    def _restore_columns(self, documents: Documents) -> None:
+        """Put what was learned in canonical order back into the order of the input."""
         back = np.argsort(documents.columns)
         for name in self._by_column:
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., back]))
-        self._after_fit(X, documents)
-        return self
 
     @abstractmethod
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
@@ -185,14 +198,31 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if not isinstance(X, Engine) else self.predict(X)
 
-    def _open(self) -> npt.NDArray[np.bool_]:
+    def open_topics(self) -> npt.NDArray[np.bool_]:
         """The topics that a document may be put into."""
         return np.ones(len(self.components_), dtype=bool)
 
+    def read_topics(self, documents: Engine, sizes: Array, counts: Array) -> npt.NDArray[np.bool_]:
+        """Take over what a pass over the documents found; return which topics are kept.
+
+        Parameters
+        ----------
+        documents
+            The row blocks that `learn` was given.
+        sizes
+            The weight of the documents in each topic.
+        counts
+            Topics × terms: how often the documents of each topic use each term.
+        """
+        self.fallback_ = int(np.argmax(sizes))
+        return np.ones(len(sizes), dtype=bool)
+
     def _block_topics(self, block: Block) -> npt.NDArray[np.int64]:
         """The topic that each document belongs to most; −1 for a document that belongs to none."""
-        memberships = self._block_memberships(block)
-        closed = ~self._open()
+        return self._strongest(self._block_memberships(block))
+
+    def _strongest(self, memberships: Array) -> npt.NDArray[np.int64]:
+        closed = ~self.open_topics()
         open_only = np.where(closed, -np.inf, memberships) if closed.any() else memberships
         return np.where(memberships.any(axis=1), open_only.argmax(axis=1), -1)
 

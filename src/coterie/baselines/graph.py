@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -216,6 +216,12 @@ class GraphNMF(MultiplicativeNMF):
             fit = 2.0 * steps.fit_objective(sums, U, U.T @ U)
             objective.append(max(fit + self.regularization * roughness(V, links), 0.0))
         return V, U, objective
+
+    def learn(self, documents: Engine) -> Self:
+        """Learn from row blocks; the topics of the graph's own documents are not read."""
+        super().learn(documents)
+        del self._fitted_topics
+        return self
 
     def _after_fit(self, X: Any, documents: Documents) -> None:
         super()._after_fit(X, documents)

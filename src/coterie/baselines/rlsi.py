@@ -137,7 +137,7 @@ class RLSI(TopicEstimator):
     def _memberships(self, X: csr_matrix) -> Array:
         return term_weights.weighted(X, self.term_weights_, self.weights) @ self.projection_.T
 
-    def _open(self) -> npt.NDArray[np.bool_]:
+    def open_topics(self) -> npt.NDArray[np.bool_]:
         """Memberships may be negative: a topic of zeros must not win over them."""
         return np.asarray(self.components_.any(axis=1))
 

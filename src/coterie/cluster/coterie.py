@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
 
 from coterie.cluster.anchors import FREE, centers_around, held_by
 from coterie.cluster.fusion import View, learn_view
@@ -22,6 +23,7 @@ from coterie.cluster.wording import term_counts, topic_words
 from coterie.embeddings import Vectors, checked, is_source, vectors_of
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
+from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
 from coterie.estimator import Array, Documents, TopicEstimator, check_block, check_choice, check_count
 from coterie.linalg.rows import inverse_lengths
@@ -37,13 +39,6 @@ _MANY_TEXTS, _MORE_STARTS = 20_000, 5
 _CLEARLY = 0.05
 #: How often the two refinements follow each other.
 _CYCLES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Block(Block):
-    """A row block with vectors from elsewhere."""
-
-    vectors: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 class Coterie(TopicEstimator):
@@ -108,6 +103,9 @@ class Coterie(TopicEstimator):
     True
     """
 
+    #: Whether texts are vectors in a space of the method's own, which chooses the number of topics by itself
+    #: and takes embeddings and anchors.
+    has_own_space: ClassVar[bool] = True
     _by_column = ("components_", "term_weights_", "term_vectors_", "coefficients_", "term_shares_")
 
     term_weights_: Array
@@ -123,7 +121,6 @@ class Coterie(TopicEstimator):
     number_of_topics_: NumberOfTopics | None
     anchor_topics_: Ints
     view_: View | None
-    _anchors: Sequence[Ints] = ()
 
     def __init__(
         self,
@@ -167,14 +164,86 @@ class Coterie(TopicEstimator):
             Topics to look for: columns of X for each. A text that holds terms of one of them alone helps to
             learn that topic; where it belongs in the end is decided as for all others.
         """
-        alone = self.embeddings is None
-        self._vectors: Floats | None = None if alone else self._given(X, texts, None, fitting=True)
-        self._anchors = [np.asarray(columns, dtype=np.int64) for columns in anchors]
-        try:
-            return super().fit(X, sample_weight=sample_weight)
-        finally:
-            del self._vectors, self._anchors
-            self.__dict__.pop("_everyone", None)
+        vectors = None if self.embeddings is None else self._given(X, texts, None, fitting=True)
+        documents = self._documents(X, sample_weight)
+        engine, folded = documents.engine, _folded(vectors, documents)
+        columns = _checked_anchors(anchors, engine.n_terms)
+        place = np.argsort(documents.columns)
+        with one_blas_thread():
+            self._learn(engine, check_random_state(self.random_state), folded, [place[c] for c in columns])
+            n_topics = len(self.coefficients_)
+
+            def read(block: Block) -> tuple[Array, Array]:
+                topics = self._strongest(self.score_rows(block.X, _rows(folded, block))[0])
+                return self._sizes(topics, block.weights), term_counts(block, topics, n_topics)
+
+            self.read_topics(engine, *engine.sum(read))
+        self.topic_terms_ = documents.columns[self.topic_terms_]
+        self._restore_columns(documents)
+        self.__dict__.pop("labels_", None)
+        if documents.rows is not None:  # nothing is kept for each row of an engine
+            self.labels_ = self.predict(X, embeddings=vectors)
+        return self
+
+    def learn(
+        self, documents: Engine, *, vectors: Vectors | None = None, anchors: Sequence[npt.ArrayLike] = ()
+    ) -> Self:
+        """Learn from row blocks as `fit` does, but leave the topics of the documents unread.
+
+        Parameters
+        ----------
+        documents
+            Row blocks of distinct documents.
+        vectors
+            Embeddings of the documents, a row for each.
+        anchors
+            As in `fit`.
+        """
+        engine = self._documents(documents, None).engine
+        with one_blas_thread():
+            self._learn(
+                engine,
+                check_random_state(self.random_state),
+                vectors,
+                _checked_anchors(anchors, engine.n_terms),
+            )
+        return self
+
+    def score_rows(self, X: csr_matrix, vectors: Vectors | None = None) -> tuple[Array, Floats]:
+        """Memberships of documents in topics, and their vectors: one look at the terms gives both.
+
+        `vectors` are the embeddings of the documents, for a model that was fitted with them. Rows of
+        memberships sum to 1; they are zero for a document of which nothing is known, neither a term nor an
+        embedding.
+        """
+        space = Space(self.term_weights_, self.term_vectors_.T)
+        words, directions = space.words(X), space.directions(X)
+        if self.view_ is not None:
+            assert vectors is not None
+            directions = self.view_.fused(directions, vectors)
+        scores = words @ self.coefficients_.T + directions @ self.axis_coefficients_.T
+        scores[:, ~self.open_topics()] = -np.inf
+        scores -= scores.max(axis=1, keepdims=True)
+        shares: Array = np.exp(self.sharpness_ * scores)
+        shares /= shares.sum(axis=1, keepdims=True)
+        without_words = np.bincount(words.nonzero()[0], minlength=words.shape[0]) == 0
+        shares[without_words & ~directions.any(axis=1)] = 0.0
+        return shares, directions
+
+    def read_topics(self, documents: Engine, sizes: Array, counts: Array) -> npt.NDArray[np.bool_]:
+        """Describe topics by the terms of their documents, and forget those that no document went to."""
+        used = np.asarray(counts.any(axis=1))
+        used[0] |= not used.any()
+        self.coefficients_, self.axis_coefficients_ = self.coefficients_[used], self.axis_coefficients_[used]
+        self.sizes_, self.n_topics_ = self.sizes_[used], int(used.sum())
+        renumbered = np.where(used, np.cumsum(used) - 1, -1)
+        self.anchor_topics_ = np.where(self.anchor_topics_ >= 0, renumbered[self.anchor_topics_], -1)
+        terms = counts[used]
+        self.fallback_ = int(np.argmax(sizes[used]))
+        self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
+        self.components_ = terms / np.maximum(terms.sum(axis=1, keepdims=True), 1e-300)
+        self.topic_terms_ = topic_words(documents, self.components_, self.term_shares_)
+        return used
 
     def predict(
         self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
@@ -183,20 +252,20 @@ class Coterie(TopicEstimator):
 
         A model with `embeddings` needs the `texts`, or their `embeddings`, here too.
         """
-        topics = np.concatenate(list(self._seen(X, texts, embeddings).map(self._block_topics)))
+        topics = np.concatenate([self._strongest(shares) for shares, _ in self._scored(X, texts, embeddings)])
         return np.where(topics < 0, self.fallback_, topics)
 
     def transform(
         self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
     ) -> Array:
         """How much of each document is in each topic, rows that sum to 1; zeros without a known word."""
-        return np.concatenate(list(self._seen(X, texts, embeddings).map(self._block_memberships)))
+        return np.concatenate([shares for shares, _ in self._scored(X, texts, embeddings)])
 
     def embed(
         self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
     ) -> Array:
         """Documents × dimensions, rows of unit length: near where words of texts keep the same company."""
-        return np.concatenate(list(self._seen(X, texts, embeddings).map(self._block_directions)))
+        return np.concatenate([vectors for _, vectors in self._scored(X, texts, embeddings)])
 
     def evidence(self, X: Any, topics: Ints, against: Ints) -> csr_matrix:
         """What each term of a document says for one topic and against another: a matrix as sparse as X.
@@ -250,7 +319,13 @@ class Coterie(TopicEstimator):
         """How much `embeddings` say beside co-occurrence."""
         return 0.0 if self.view_ is None else self.view_.share
 
-    def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
+    def _learn(
+        self,
+        documents: Engine,
+        random: np.random.RandomState,
+        vectors: Vectors | None = None,
+        anchors: Sequence[Ints] = (),
+    ) -> None:
         dimensions = check_count("dimensions", self.dimensions, self)
         restarts = check_count("restarts", self.restarts, self)
         check_choice("refine", self.refine, ("auto", True, False), self)
@@ -262,32 +337,25 @@ class Coterie(TopicEstimator):
         known = terms_that_count(documents)
         inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
-        texts = self._sample(inside, space, dimensions)
-        n_topics = self._number_of_topics(texts, random)
+        texts = self._sample(inside, space, dimensions, vectors)
+        n_topics = self._number_of_topics(texts, random, len(anchors))
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
         settings: dict[str, Any] = {"n_init": starts, "tol": _TOLERANCE}
-        held = self._held(texts, known)
+        own = [np.flatnonzero(np.isin(known, columns)) for columns in anchors]
+        held = texts.gather(lambda block: held_by(own, block.counts)) if own else np.full(texts.n_rows, FREE)
         tell("clustering", 0)
-        if self._anchors:
-            n_anchors = len(self._anchors)
-            centers = centers_around(texts, held, n_anchors, n_topics, random, **settings)
+        if own:
+            centers = centers_around(texts, held, len(own), n_topics, random, **settings)
         else:
             centers = spherical_kmeans(texts.as_engine(), n_topics, random, **settings).centers
         found, self.sharpness_ = self._topics(texts, centers, held)
         self._keep(documents.n_terms, known, space, found)
-        tell("reading terms of topics", 0)
-        terms = self._without_empty_topics(
-            documents.sum(lambda block: term_counts(block, self._block_topics(block), n_topics))
-        )
-        self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
-        self.components_ = terms / np.maximum(terms.sum(axis=1, keepdims=True), 1e-300)
-        self.topic_terms_ = topic_words(documents, self.components_, self.term_shares_)
+        self.anchor_topics_ = np.arange(len(own))
 
-    def _sample(self, documents: Engine, space: Space, dimensions: int) -> Sample:
+    def _sample(self, documents: Engine, space: Space, dimensions: int, vectors: Vectors | None) -> Sample:
         """The texts to learn from, by their directions and, where there are any, vectors from elsewhere."""
         self.view_ = None
         alone = take_sample(documents, space.words, lambda counts, _: space.directions(counts))
-        vectors = self._vectors
         if vectors is None:
             return alone
         rows = alone.gather(lambda block: block.numbers)
@@ -302,16 +370,8 @@ class Coterie(TopicEstimator):
             lambda counts, rows: view.fused(space.directions(counts), vectors[rows]),
         )
 
-    def _held(self, texts: Sample, known: Ints) -> Ints:
-        """Which anchor holds each text."""
-        if not self._anchors:
-            return np.full(texts.n_rows, FREE)
-        anchors = [np.flatnonzero(np.isin(known, columns)) for columns in self._anchors]
-        return texts.gather(lambda block: held_by(anchors, block.counts))
-
-    def _number_of_topics(self, texts: Sample, random: np.random.RandomState) -> int:
+    def _number_of_topics(self, texts: Sample, random: np.random.RandomState, fewest: int) -> int:
         self.number_of_topics_ = None
-        fewest = len(self._anchors)
         if self.n_topics != "auto":
             if int(self.n_topics) < fewest:
                 raise InputError(
@@ -369,57 +429,20 @@ class Coterie(TopicEstimator):
         self.sizes_ = np.asarray(found.base, dtype=np.float64)
         self.components_ = self.coefficients_  # its number of rows is asked for before it is known
 
-    def _without_empty_topics(self, terms: Array) -> Array:
-        """Counts of terms by topic, without topics that nobody went to; they are forgotten."""
-        used = np.asarray(terms.any(axis=1))
-        used[0] |= not used.any()
-        self.coefficients_, self.axis_coefficients_ = self.coefficients_[used], self.axis_coefficients_[used]
-        self.sizes_, self.n_topics_ = self.sizes_[used], int(used.sum())
-        self.anchor_topics_ = np.where(used, np.cumsum(used) - 1, -1)[: len(self._anchors)]
-        return terms[used]
-
-    def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
-        """Row blocks to learn from, with the vectors of each; rows that fold share the mean of theirs."""
-        found = super()._documents(X, sample_weight)
-        place = np.argsort(found.columns)
-        for columns in self._anchors:
-            if ((columns < 0) | (columns >= len(place))).any():
-                raise InputError(
-                    f"anchors must be columns of X, 0 to {len(place) - 1}; got {columns.tolist()}"
-                )
-        self._anchors = [place[columns] for columns in self._anchors]
-        if self._vectors is None:
-            return found
-        vectors = self._vectors
-        if found.rows is not None:
-            there = found.rows >= 0
-            n_rows, rows = found.engine.n_rows, found.rows[there]
-            mean = csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), (n_rows, len(rows)))
-            vectors = (mean @ vectors[there]) / np.maximum(np.bincount(rows, minlength=n_rows), 1)[:, None]
-        self._everyone, self._vectors = self._vectors, vectors
-        return replace(found, engine=_with_vectors(found.engine, vectors))
-
-    def _after_fit(self, X: Any, documents: Documents) -> None:
-        if self._vectors is not None:
-            self._vectors = self.__dict__.pop("_everyone")
-        self.topic_terms_ = documents.columns[self.topic_terms_]
-        super()._after_fit(X, documents)
-
-    def _blocks(self, X: Any) -> Engine:
-        """Row blocks of documents; while fitting, with the vectors of those that are fitted."""
-        engine = super()._blocks(X)
-        vectors = self.__dict__.get("_vectors")
-        return engine if vectors is None else _with_vectors(engine, vectors)
-
-    def _seen(self, X: Any, texts: Any, embeddings: Any) -> Engine:
-        """Row blocks of documents with the vectors a fitted model needs."""
+    def _scored(self, X: Any, texts: Any, embeddings: Any) -> Iterator[tuple[Array, Floats]]:
+        """Memberships and vectors of documents, block by block."""
         engine = self._blocks(X)
-        if self.view_ is None:
-            return engine
-        vectors, width = self._given(engine, texts, embeddings, fitting=False), len(self.view_.mean)
-        if vectors.shape[1] != width:
-            raise InputError(f"embeddings must be {width} numbers wide as in fit, got {vectors.shape[1]}")
-        return _with_vectors(engine, vectors)
+        vectors: Vectors | None = None
+        if self.view_ is not None:
+            vectors, width = self._given(engine, texts, embeddings, fitting=False), len(self.view_.mean)
+            if vectors.shape[1] != width:
+                raise InputError(f"embeddings must be {width} numbers wide as in fit, got {vectors.shape[1]}")
+
+        def score(block: Block) -> tuple[Array, Floats]:
+            check_block(block, self._non_negative)
+            return self.score_rows(block.X, _rows(vectors, block))
+
+        return engine.map(score)
 
     def _given(self, X: Any, texts: Any, embeddings: Any, *, fitting: bool) -> Vectors:
         """The vectors of the rows of X, from wherever they come."""
@@ -445,43 +468,59 @@ class Coterie(TopicEstimator):
         """`embeddings` if they are vectors of the texts to fit, and not a source of vectors."""
         return None if is_source(self.embeddings) else self.embeddings
 
-    def _space(self) -> Space:
-        return Space(self.term_weights_, self.term_vectors_.T)
-
-    def _block_directions(self, block: Block) -> Floats:
-        """Directions of texts, fused with their vectors where the model has them."""
-        directions = self._space().directions(block.X)
-        if self.view_ is None:
-            return directions
-        assert isinstance(block, _Block)
-        return self.view_.fused(directions, block.vectors)
-
-    def _block_memberships(self, block: Block) -> Array:
-        """Shares of each topic; zeros for a text of which nothing is known, neither a term nor a vector."""
-        check_block(block, self._non_negative)
-        words, directions = self._space().words(block.X), self._block_directions(block)
-        scores = words @ self.coefficients_.T + directions @ self.axis_coefficients_.T
-        scores[:, ~self._open()] = -np.inf
-        scores -= scores.max(axis=1, keepdims=True)
-        shares: Array = np.exp(self.sharpness_ * scores)
-        shares /= shares.sum(axis=1, keepdims=True)
-        without_words = np.bincount(words.nonzero()[0], minlength=words.shape[0]) == 0
-        shares[without_words & ~directions.any(axis=1)] = 0.0
-        return shares
-
     def _memberships(self, X: csr_matrix) -> Array:
-        return self._block_memberships(Block(X, np.ones(X.shape[0])))
+        return self.score_rows(X)[0]
 
-    def _open(self) -> npt.NDArray[np.bool_]:
+    def check_shapes(self, n_terms: int) -> None:
+        """Whether arrays that were loaded fit each other: a product must not be the first to find out."""
+        n_topics, width = len(self.components_), len(self.term_vectors_)
+        if self.view_ is not None:
+            self.view_.check()
+            width += self.view_.axes.shape[1]
+        shapes = {
+            "term_weights_": (n_terms,),
+            "term_shares_": (n_terms,),
+            "term_vectors_": (len(self.term_vectors_), n_terms),
+            "coefficients_": (n_topics, n_terms),
+            "components_": (n_topics, n_terms),
+            "axis_coefficients_": (n_topics, width),
+            "sizes_": (n_topics,),
+        }
+        sound = {name: np.shape(getattr(self, name)) == shape for name, shape in shapes.items()}
+        sound |= {name: bool(np.isfinite(getattr(self, name)).all()) for name, fits in sound.items() if fits}
+        sound["sharpness_"] = isinstance(self.sharpness_, float) and 0 < self.sharpness_ < 1e6
+        sound["n_features_in_"] = self.n_features_in_ == n_terms
+        sound["sizes_"] = sound["sizes_"] and bool((self.sizes_ >= 0).all())
+        for name, fits in sound.items():
+            if not fits:
+                raise InputError(f"{name} does not fit the model")
+
+    def open_topics(self) -> npt.NDArray[np.bool_]:
+        """The topics that some document belongs to."""
         return np.asarray(self.sizes_ > 0) if self.sizes_.any() else np.ones(len(self.sizes_), dtype=bool)
 
 
-def _with_vectors(documents: Engine, vectors: Floats) -> Engine:
-    def attached(block: Block) -> Block:
-        some = slice(block.start, block.start + block.X.shape[0])
-        return _Block(block.X, block.weights, block.start, vectors[some])
+def _rows(vectors: Vectors | None, block: Block) -> Vectors | None:
+    """The rows of a block."""
+    return None if vectors is None else vectors[block.start : block.start + block.X.shape[0]]
 
-    return documents.mapped(attached)
+
+def _folded(vectors: Vectors | None, documents: Documents) -> Vectors | None:
+    """Embeddings of distinct rows: documents that fold share the mean of theirs."""
+    if vectors is None or documents.rows is None:
+        return vectors
+    there = documents.rows >= 0
+    n_rows, rows = documents.engine.n_rows, documents.rows[there]
+    mean = csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), (n_rows, len(rows)))
+    return (mean @ vectors[there]) / np.maximum(np.bincount(rows, minlength=n_rows), 1)[:, None]
+
+
+def _checked_anchors(anchors: Sequence[npt.ArrayLike], n_terms: int) -> list[Ints]:
+    checked = [np.asarray(columns, dtype=np.int64) for columns in anchors]
+    for columns in checked:
+        if ((columns < 0) | (columns >= n_terms)).any():
+            raise InputError(f"anchors must be columns of X, 0 to {n_terms - 1}; got {columns.tolist()}")
+    return checked
 
 
 def _nearest(block: Texts, centers: Floats) -> Ints:

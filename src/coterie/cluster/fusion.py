@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
+from coterie.errors import InputError
 from coterie.cluster.space import learn_space
 from coterie.cluster.texts import Floats
 from coterie.engines.memory import as_engine
@@ -35,6 +36,13 @@ class View:
     mean: Floats
     axes: Floats
     share: float
+
+    def check(self) -> None:
+        """Whether arrays that were loaded fit each other."""
+        arrays = [isinstance(a, np.ndarray) and bool(np.isfinite(a).all()) for a in (self.axes, self.mean)]
+        sound = all(arrays) and self.axes.ndim == 2 and self.mean.shape == self.axes.shape[:1]
+        if not sound or not isinstance(self.share, float) or not 0 < self.share < 1:
+            raise InputError("embeddings do not fit the model")
 
     def fused(self, directions: Floats, vectors: Floats) -> Floats:
         """Rows whose inner products mix both cosines by their shares."""

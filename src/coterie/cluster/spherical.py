@@ -97,5 +97,6 @@ class SphericalKMeans(TopicEstimator):
         cosines: Array = (X @ self.components_.T) * inverse_lengths(X)[:, None]
         return cosines
 
-    def _open(self) -> npt.NDArray[np.bool_]:
+    def open_topics(self) -> npt.NDArray[np.bool_]:
+        """The topics that some document belongs to."""
         return np.asarray(self.components_.any(axis=1))

@@ -6,7 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie.errors import InputError
 
@@ -23,6 +25,14 @@ def usable_threads(threads: int | None) -> int:
             f"threads must be a whole number of at least 1, or None for all cores; got {threads!r}"
         )
     return threads
+
+
+def one_blas_thread() -> Any:
+    """A context in which a matrix product uses one thread.
+
+    Threads share blocks: more of them inside a product would change how it rounds, and fight for cores.
+    """
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 def ordered_map(function: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, issparse
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie.engines import Block, Engine, MemoryEngine
 from coterie.engines.memory import rows as rows_of
+from coterie.engines.threads import one_blas_thread
 from coterie.linalg.rows import inverse_lengths
 
 Array = npt.NDArray[np.float64]
@@ -99,7 +99,7 @@ def spherical_kmeans(
     together = max(1, _TOGETHER // max(len(weights), n_clusters * documents.n_terms))
     best = _Run(random, np.zeros((documents.n_terms, n_clusters)), [-np.inf])
     # threads work on blocks, each on its own: threads inside a product would only get in their way
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         for first in range(0, n_init, together):
             states = [np.random.RandomState(seed) for seed in seeds[first : first + together]]
             runs = [_Run(state, np.zeros_like(best.centers)) for state in states]

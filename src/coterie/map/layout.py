@@ -5,10 +5,12 @@ A text that is placed later moves no other one: nothing here is fitted to texts 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
 from coterie.map.colours import shade_beside, shades
 
@@ -31,10 +33,13 @@ _SMALL = 1e-9
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Topics of an earlier map that stay where they are: their places in the new one, and what they had."""
+class Known:
+    """Where topics lie that people know by now, by id, those that are gone included.
 
-    places: Ints
+    A topic that comes back finds its position and its colour again.
+    """
+
+    ids: list[int]
     positions: Array
     shades: Array
 
@@ -55,10 +60,18 @@ class TopicMap:
 
     @classmethod
     def learn(
-        cls, centers: Array, shares: Array, directions: Array, places: Ints, kept: Kept | None = None
+        cls,
+        centers: Array,
+        shares: Array,
+        vectors: Array,
+        topics: Ints,
+        ids: Sequence[int] = (),
+        known: Known | None = None,
     ) -> TopicMap:
-        """Lay out topics by their centres and sizes; `directions` of some texts of topics `places` tell how
-        texts differ within a topic. Topics that are `kept` stay, and new ones find room beside the nearest.
+        """Lay out topics by their centres and sizes.
+
+        `vectors` of some texts and their `topics` tell how texts differ within a topic. Topics whose `ids`
+        are `known` stay where they are, and new ones find room beside the nearest.
 
         1. Distances of topics are a power of 1 − cosine of their centres; stress majorisation puts them on a
            plane.
@@ -66,31 +79,40 @@ class TopicMap:
         3. Within a disc, texts lie along the two leading directions of their differences.
         """
         radii = np.sqrt(_FILLED * shares / np.pi)
-        if kept is None or not len(kept.places):
+        stay = [] if known is None else [n for n, topic in enumerate(ids) if topic in known.ids]
+        if known is None or not stay:
             positions = _apart(_plane(_distances(centers)), radii)
             shaded = shades(positions)
         else:
-            positions, shaded = _beside(centers, radii, kept)
+            positions, shaded = _beside(centers, radii, np.array(stay), ids, known)
         axes = np.stack(
-            [_axes(directions[places == topic], center) for topic, center in enumerate(centers)]
+            [_axes(vectors[topics == topic], center) for topic, center in enumerate(centers)]
             or [np.zeros((centers.shape[1], 2))]
         )
         return cls(positions, radii, axes, shaded)
 
-    def place(self, memberships: Array, directions: Array) -> Array:
+    def place(self, sharp: csr_matrix, vectors: Array) -> Array:
         """Where texts lie: texts × 2; nan for a text without any membership.
 
-        A text lies at the mean of its topics, by squared memberships, and off that by what it differs from
-        their centres: never further than the radius of a disc.
+        A text lies at the mean of its topics, by its `sharp_memberships`, and off that by what it differs
+        from their centres: never further than the radius of a disc.
         """
-        sharp = memberships**_SHARPNESS
-        total = sharp.sum(axis=1, keepdims=True)
-        share = np.divide(sharp, total, where=total > 0, out=np.full_like(sharp, np.nan))
-        found = share @ self.positions
+        at = np.asarray(sharp @ self.positions)
+        by_topic = sharp.tocsc()
         for topic, (radius, axes) in enumerate(zip(self.radii, self.axes, strict=True)):
-            some = np.flatnonzero(share[:, topic] > _UNSEEN)
-            found[some] += share[some, topic : topic + 1] * radius * _in_disc(directions[some] @ axes)
-        return found
+            some = slice(by_topic.indptr[topic], by_topic.indptr[topic + 1])
+            rows = by_topic.indices[some]
+            at[rows] += by_topic.data[some, None] * radius * _in_disc(vectors[rows] @ axes)
+        at[np.diff(sharp.indptr) == 0] = np.nan
+        return at
+
+
+def sharp_memberships(memberships: Array) -> csr_matrix:
+    """Squared memberships as shares of each text, those that nobody would see left out."""
+    sharp = memberships**_SHARPNESS
+    sharp[sharp <= _UNSEEN * sharp.sum(axis=1, keepdims=True)] = 0.0
+    total = sharp.sum(axis=1, keepdims=True)
+    return csr_matrix(np.divide(sharp, total, where=total > 0, out=sharp))
 
 
 def _in_disc(offsets: Array) -> Array:
@@ -190,14 +212,17 @@ def _apart(points: Array, radii: Array) -> Array:
     return points
 
 
-def _beside(centers: Array, radii: Array, kept: Kept) -> tuple[Array, Array]:
+def _beside(
+    centers: Array, radii: Array, stay: Ints, ids: Sequence[int], known: Known
+) -> tuple[Array, Array]:
     """Positions and shades of all topics, those of an earlier map unchanged."""
     positions, shaded = np.zeros((len(centers), 2)), np.zeros((len(centers), 2))
-    positions[kept.places], shaded[kept.places] = kept.positions, kept.shades
-    new = np.setdiff1d(np.arange(len(centers)), kept.places)
+    before = [known.ids.index(ids[topic]) for topic in stay]
+    positions[stay], shaded[stay] = known.positions[before], known.shades[before]
+    new = np.setdiff1d(np.arange(len(centers)), stay)
     away = _sunflower(len(new))
     for number, topic in enumerate(new):
-        nearest = kept.places[int(np.argmax(np.round(centers[kept.places] @ centers[topic], 9)))]
+        nearest = stay[int(np.argmax(np.round(centers[stay] @ centers[topic], 9)))]
         positions[topic] = positions[nearest] + radii[nearest] * away[number]
         shaded[topic] = shade_beside(shaded[nearest], len(centers))
     wanted = (radii[:, None] + radii[None, :]) * 1.05

@@ -1,0 +1,155 @@
+"""Every method of the package that turns documents × terms into topics, by name.
+
+    names()                          what there is
+    make(name, n_topics, seed)       an estimator of that name, not yet fitted
+    topic_terms(model)               columns of the terms of each topic of a fitted one, the best first
+
+An estimator takes counts: where a method wants weights on terms, they are part of it. This is the one place
+where a method is registered: `TopicModel`, saved models, ``coterie compare`` and the contract tests read it.
+`coterie.methods.fitted` is what a topic model asks of a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from coterie.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A class of the package, by ``module:name``, and the settings it is made with."""
+
+    home: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> Any:
+        """The class; its module is imported now."""
+        module, _, name = self.home.partition(":")
+        return getattr(import_module(module), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method: what it is in one line, and the steps of its estimator; the last one finds topics."""
+
+    name: str
+    about: str
+    steps: tuple[Step, ...]
+
+    def make(self, n_topics: int, random_state: Any = None) -> Any:
+        """An estimator, or a pipeline where there are several steps."""
+        *before, last = self.steps
+        estimator = last.load()(n_topics, random_state=random_state, **last.settings)
+        if not before:
+            return estimator
+        from sklearn.pipeline import make_pipeline
+
+        return make_pipeline(*(_seeded(step, random_state) for step in before), estimator)
+
+
+def _seeded(step: Step, random_state: Any) -> Any:
+    made = step.load()(**step.settings)
+    return made.set_params(random_state=random_state) if "random_state" in made.get_params() else made
+
+
+def _method(name: str, about: str, home: str, *before: Step, **settings: Any) -> Method:
+    return Method(name, about, (*before, Step(home, settings)))
+
+
+_PAPER: dict[str, Any] = {"solver": "clip", "init": "rows"}  # Algorithm 1 of the CIKM 2012 paper
+_NMF, _BASELINES, _SPHERICAL = "coterie.factor.nmf:NMF", "coterie.baselines:", "coterie.cluster:SphericalKMeans"
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        _method("coterie", "texts enriched by the company of their words, then clustered", "coterie.cluster:Coterie"),
+        _method("nmf", "NMF of binary texts", _NMF, weights="binary", **_PAPER),
+        _method("nmf-idf", "NMF of idf-weighted texts", _NMF, weights="idf", **_PAPER),
+        _method("nmf-ncut", "NMF of Ncut-weighted texts (CIKM 2012)", _NMF, weights="ncut", **_PAPER),
+        _method("term-nmf", "NMF of the correlations of terms (SDM 2013)", "coterie.factor.term:TermNMF", init="rows"),
+        _method("semantic-nmf", "texts and the company of terms jointly (SIGIR 2017)", "coterie.factor.semantic:SemanticNMF"),
+        _method("nystrom", "k-means in a sampled semantic space (WWW 2015, pcor)", _SPHERICAL, Step("coterie.factor.nystrom:NystromSemantics", {"kind": "pcor"})),
+        _method("spherical-kmeans", "spherical k-means on idf-weighted texts", _SPHERICAL, Step("coterie.weights:IdfWeights")),
+        _method("kmeans-idf", "ordinary k-means on idf-weighted texts", _BASELINES + "KMeansIdf"),
+        _method("rlsi", "regularised latent semantic indexing, idf weights", _BASELINES + "RLSI"),
+        _method("rlsi-ncut", "the same with Ncut weights", _BASELINES + "RLSI", weights="ncut"),
+        _method("onmf", "NMF with nearly disjoint topics", _BASELINES + "OrthogonalNMF"),
+        _method("graph-nmf", "NMF that pulls texts towards their neighbours", _BASELINES + "GraphNMF"),
+        _method("symmetric-nmf", "NMF of the similarities of texts", _BASELINES + "SymmetricNMF"),
+        _method("lda", "LDA by Gibbs sampling (needs coterie[lda])", _BASELINES + "GibbsLDA", alpha=0.1),
+    )
+}  # fmt: skip
+
+
+def names() -> list[str]:
+    """Names that `make` knows.
+
+    >>> names()[:3]
+    ['coterie', 'nmf', 'nmf-idf']
+    """
+    return list(METHODS)
+
+
+def find(name: str) -> Method:
+    """The method of that name.
+
+    >>> find("k-menas")
+    Traceback (most recent call last):
+    coterie.errors.InputError: there is no method 'k-menas'; there are coterie, nmf, ..., lda
+    """
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def make(name: str, n_topics: int, random_state: Any = None) -> Any:
+    """A new estimator on documents × terms; `fit_predict` gives the topic of each document.
+
+    Parameters
+    ----------
+    name
+        One of `names()`.
+    n_topics
+        Number of topics.
+    random_state
+        Seed of what is random in the method.
+
+    Examples
+    --------
+    >>> make("nmf-idf", 12, random_state=0)
+    NMF(init='rows', n_topics=12, random_state=0, weights='idf')
+    """
+    return find(name).make(n_topics, random_state)
+
+
+def topic_terms(model: Any, top_n: int = 10) -> list[npt.NDArray[np.int64]]:
+    """Columns of the top terms of each topic of a fitted estimator or pipeline, the best first.
+
+    They are `topic_terms_` where the estimator has a ranking of its own, else the largest entries of
+    `components_`; a term that adds nothing to a topic is not among its terms, so a topic may have fewer, or
+    none. Topics of a pipeline through a smaller space are carried back to terms.
+
+    >>> import numpy as np
+    >>> from coterie import SphericalKMeans
+    >>> X = np.array([[2, 1, 0], [4, 1, 0], [0, 0, 3]])
+    >>> sorted(terms.tolist() for terms in topic_terms(SphericalKMeans(2, random_state=0).fit(X)))
+    [[0, 1], [2]]
+    """
+    import numpy as np
+
+    *before, last = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    ranked = getattr(last, "topic_terms_", None)
+    if ranked is not None:
+        return [np.asarray(terms, dtype=np.int64)[:top_n] for terms in ranked]
+    components = last.components_
+    for step in reversed(before):
+        if hasattr(step, "components_"):
+            components = components @ step.components_
+    best = np.argsort(-components, axis=1, kind="stable")[:, :top_n]
+    return [columns[row[columns] > 0] for row, columns in zip(components, best, strict=True)]

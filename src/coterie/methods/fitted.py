@@ -1,0 +1,201 @@
+"""What a topic model asks of a method, whatever the method: memberships, vectors, evidence, terms."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from coterie import methods
+from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
+from coterie.cluster.space import Space, learn_space, terms_that_count
+from coterie.cluster.texts import take_sample
+from coterie.embeddings import Vectors
+from coterie.engines import Block, Engine
+from coterie.engines.threads import one_blas_thread
+from coterie.errors import InputError
+from coterie.progress import tell
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Dimensions of the space for a method that has none of its own.
+_DIMENSIONS = 100
+
+
+@dataclass(frozen=True)
+class FittedMethod(ABC):
+    """A fitted estimator or pipeline, and the space in which its texts are vectors.
+
+    Topics are numbered as the estimator numbers them.
+    """
+
+    estimator: Any
+    space: Space
+    #: Whether `evidence` says what terms of a text count for.
+    explains: ClassVar[bool] = False
+
+    @property
+    def last(self) -> Any:
+        """The estimator, or the last step of a pipeline."""
+        return self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics."""
+        return len(self.last.components_)
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors of texts."""
+        return int(self.space.vectors.shape[1])
+
+    @property
+    def seed_topics(self) -> Ints:
+        """The topic of each group of seed words, −1 for one that no text used; none if it takes no seeds."""
+        return np.asarray(getattr(self.last, "anchor_topics_", ()), dtype=np.int64)
+
+    @abstractmethod
+    def score(self, X: csr_matrix, embeddings: Vectors | None) -> tuple[Array, Array]:
+        """Memberships of texts in topics (rows sum to 1, or are zero), and their vectors."""
+
+    def evidence(self, X: csr_matrix, topics: Ints, against: Ints) -> csr_matrix:
+        """What each term of a text says for one topic and against another: a matrix as sparse as X."""
+        raise NotImplementedError
+
+    def read_topics(self, documents: Engine, sizes: Array, counts: Array) -> npt.NDArray[np.bool_]:
+        """Hand over what one pass over the texts found (`TopicEstimator.read_topics`)."""
+        return np.asarray(self.last.read_topics(documents, sizes, counts))
+
+
+class OwnSpace(FittedMethod):
+    """A method that finds topics among vectors of its own (`Coterie`)."""
+
+    explains = True
+
+    @classmethod
+    def of(cls, estimator: Any) -> OwnSpace:
+        """The method of a fitted estimator."""
+        return cls(estimator, Space(estimator.term_weights_, estimator.term_vectors_.T))
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors: those of the space, and of embeddings that were given."""
+        view = self.estimator.view_
+        return super().dimensions + (0 if view is None else int(view.axes.shape[1]))
+
+    def score(self, X: csr_matrix, embeddings: Vectors | None) -> tuple[Array, Array]:
+        """Both from one look at the terms."""
+        shares, vectors = self.estimator.score_rows(X, embeddings)
+        return shares, np.asarray(vectors, dtype=np.float64)
+
+    def evidence(self, X: csr_matrix, topics: Ints, against: Ints) -> csr_matrix:
+        """Parts of the difference between two scores, which add up to it."""
+        return self.estimator.evidence(X, topics, against)
+
+
+class BorrowedSpace(FittedMethod):
+    """Any other method, beside a space that was learned from the same texts."""
+
+    def score(self, X: csr_matrix, embeddings: Vectors | None) -> tuple[Array, Array]:
+        """Memberships made to sum to 1, and vectors in the space."""
+        shares = np.maximum(np.asarray(self.estimator.transform(X), dtype=np.float64), 0.0)
+        shares[:, ~self.last.open_topics()] = 0.0
+        shares[np.diff(X.indptr) == 0] = 0.0  # some methods have a topic for a text without a word
+        total = shares.sum(axis=1, keepdims=True)
+        shares = np.divide(shares, total, where=total > 0, out=np.zeros_like(shares))
+        return shares, np.asarray(self.space.directions(X), dtype=np.float64)
+
+
+def restored(estimator: Any, space: Space | None) -> FittedMethod:
+    """The method of an estimator that was loaded; `space` is None if it has its own."""
+    return OwnSpace.of(estimator) if space is None else BorrowedSpace(estimator, space)
+
+
+def fit_method(
+    documents: Engine,
+    method: Any,
+    n_topics: Any,
+    random_state: Any,
+    *,
+    seeds: Sequence[Ints] = (),
+    source: Any = None,
+    embeddings: Vectors | None = None,
+    unfolded: Callable[[], csr_matrix],
+) -> tuple[FittedMethod, NumberOfTopics | None]:
+    """Fit a method, given by name or as an estimator, without reading which text is in which topic.
+
+    Parameters
+    ----------
+    documents
+        Row blocks of distinct texts.
+    seeds
+        Columns of the seed words of each topic that is expected.
+    source, embeddings
+        Where embeddings of new texts come from, and those of `documents`.
+    unfolded
+        Gives all texts as one matrix, for pipelines, whose steps know no weights.
+    """
+    estimator = _unfitted(method, n_topics, random_state, source)
+    if getattr(estimator, "has_own_space", False):
+        estimator.learn(documents, vectors=embeddings, anchors=seeds)
+        return OwnSpace.of(estimator), estimator.number_of_topics_
+    if seeds:
+        raise InputError("seeds are for the method 'coterie'; leave out seeds or method")
+    with one_blas_thread():
+        space = _space(documents)
+    chosen: NumberOfTopics | None = None
+    if n_topics == "auto" and isinstance(method, str):
+        chosen = _number_of_topics(documents, space, random_state)
+        estimator = methods.make(method, chosen.n_topics, random_state)
+    tell("learning topics", 0)
+    if hasattr(estimator, "learn"):
+        estimator.learn(documents)
+    else:  # steps of a pipeline need a matrix, and know no weights
+        estimator.fit(unfolded())
+    return BorrowedSpace(estimator, space), chosen
+
+
+def _unfitted(method: Any, n_topics: Any, random_state: Any, source: Any) -> Any:
+    if isinstance(method, str):
+        chosen = methods.find(method)
+        own = getattr(chosen.steps[-1].load(), "has_own_space", False)
+        estimator = chosen.make(1 if n_topics == "auto" and not own else n_topics, random_state)
+    elif hasattr(method, "fit") and hasattr(method, "transform"):
+        estimator = clone(method)
+        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        if n_topics != "auto":
+            last.set_params(n_topics=n_topics)
+    else:
+        raise InputError(
+            f"method must be one of {', '.join(methods.names())} or an estimator, got {method!r}"
+        )
+    if getattr(estimator, "has_own_space", False):
+        return estimator.set_params(embeddings=source)
+    if source is not None:
+        raise InputError(f"embeddings are for the method 'coterie', not for {method!r}")
+    return estimator
+
+
+def _space(documents: Engine) -> Space:
+    """A space over all terms; those in one text alone, or in all of them, add nothing."""
+    known = terms_that_count(documents)
+    inside = documents.mapped(lambda block: Block(block.X[:, known], block.weights, block.start))
+    learned = learn_space(inside, _DIMENSIONS)
+    weights = np.zeros(documents.n_terms)
+    vectors = np.zeros((documents.n_terms, learned.vectors.shape[1]))
+    weights[known], vectors[known] = learned.weights, learned.vectors
+    return Space(weights, vectors)
+
+
+def _number_of_topics(documents: Engine, space: Space, random_state: Any) -> NumberOfTopics:
+    sample = take_sample(documents, space.words, lambda counts, _: space.directions(counts))
+    vectors = sample.gather(lambda block: block.directions)
+    return choose_n_topics(vectors, sample.counts(), check_random_state(random_state))

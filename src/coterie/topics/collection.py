@@ -1,0 +1,210 @@
+"""The texts a model is fitted to: read once, kept for later questions, and counted."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from coterie.corpus.counting import Corpus
+from coterie.corpus.vectorizer import Vectorizer
+from coterie.embeddings import Vectors, vectors_of
+from coterie.engines import Block, Engine
+from coterie.errors import InputError
+from coterie.progress import tell
+from coterie.text.inputs import text_batches
+from coterie.text.readers import TextSource
+
+Ints = npt.NDArray[np.int64]
+
+#: Texts worked on at a time: memberships of so many in hundreds of topics are small.
+BATCH = 16_384
+#: Bytes of a file, plain or packed, whose counts are kept on disk.
+_LARGE = 1 << 24
+
+
+class TextStore:
+    """Texts in the order they came: in memory, or of a file that is read exactly once.
+
+    While a file is read, its rows are kept as Parquet files in a temporary folder, with all their columns;
+    whatever is asked later is answered from there.
+    """
+
+    def __init__(self, source: Any):
+        #: The file, where the texts come from one.
+        self.file = source if isinstance(source, TextSource) else None
+        #: Columns of the file; complete once it was read.
+        self.columns: dict[str, pl.DataType] = {}
+        #: Whether texts are lists of tokens.
+        self.tokenised = False
+        #: Rows of the file that could not be read and were left out.
+        self.skipped = 0
+        #: All of them, where they are in memory.
+        self.memory = None if self.file else pl.concat(list(text_batches(source)))
+        self._digest = hashlib.sha256()
+        self._begun = False
+        #: Number of the first text of each part, and of all texts.
+        self._starts = [0]
+        self.folder: Path | None = None
+        if self.file is not None:
+            self.folder = Path(mkdtemp(prefix="coterie-"))
+            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the texts of a file in their order."""
+        return self._digest.hexdigest()
+
+    def is_large(self) -> bool:
+        """Whether counts of the texts had better not be in memory; the size of a stream is not known."""
+        if self.file is None:
+            return False
+        path = Path(self.file.path)
+        return not path.is_file() or path.stat().st_size > _LARGE
+
+    def batches(self) -> Iterator[pl.Series]:
+        """All texts, some at a time: strings, or lists of tokens where they came as such."""
+        if self.memory is not None:
+            return in_batches(self.memory)
+        return self._stored() if self._begun else self._read()
+
+    def tables(self) -> Iterator[pl.DataFrame]:
+        """The rows of the file, some at a time, with all their columns."""
+        for number in range(len(self._starts) - 1):
+            part = pl.read_parquet(self._path("rows", number), glob=False, hive_partitioning=False)
+            late = [pl.lit(None, dtype).alias(n) for n, dtype in self.columns.items() if n not in part]
+            # by [], as polars takes a column called * or ^a$ for a pattern otherwise
+            yield part.with_columns(late)[list(self.columns)]
+
+    def column(self, name: str) -> pl.Series:
+        """One column of the file."""
+        return pl.concat([table[name] for table in self.tables()])
+
+    def all(self) -> pl.Series:
+        """All texts as strings, in memory."""
+        parts = [as_strings(batch) for batch in self.batches()]
+        return pl.concat(parts) if parts else pl.Series([], dtype=pl.String)
+
+    def at(self, numbers: Ints) -> dict[int, str]:
+        """Texts by their numbers."""
+        if self.memory is not None:
+            return dict(zip(numbers.tolist(), as_strings(self.memory[numbers]).to_list(), strict=True))
+        wanted = np.unique(numbers)
+        parts = np.searchsorted(self._starts, wanted, side="right") - 1
+        texts: dict[int, str] = {}
+        for part in np.unique(parts).tolist():
+            here = wanted[parts == part]
+            chosen = as_strings(self._texts(part)[here - self._starts[part]])
+            texts.update(zip(here.tolist(), chosen.to_list(), strict=True))
+        return texts
+
+    def where(self, wanted: Sequence[str]) -> dict[str, list[int]]:
+        """The numbers of the texts that are word for word the ones wanted."""
+        numbers: dict[str, list[int]] = {text: [] for text in wanted}
+        start = 0
+        for batch in self.batches() if wanted else ():
+            texts = as_strings(batch)
+            for row in texts.is_in(list(numbers)).arg_true():
+                numbers[texts[row]].append(start + row)
+            start += len(batch)
+        return numbers
+
+    def _read(self) -> Iterator[pl.Series]:
+        """The one pass over the file."""
+        assert self.file is not None
+        self._begun = True
+        for number, batch in enumerate(self.file):
+            self.columns |= batch.table.schema
+            self.tokenised |= batch.texts.dtype != pl.String
+            self._digest.update("".join(map(repr, batch.texts.to_list())).encode())
+            batch.table.write_parquet(self._path("rows", number), compression="lz4")
+            batch.texts.to_frame("text").write_parquet(self._path("texts", number), compression="lz4")
+            self._starts.append(self._starts[-1] + len(batch.texts))
+            yield batch.texts
+            tell("reading texts", self._starts[-1], None, "texts")
+        self.skipped = self.file.skipped
+
+    def _stored(self) -> Iterator[pl.Series]:
+        return (self._texts(number) for number in range(len(self._starts) - 1))
+
+    def _texts(self, number: int) -> pl.Series:
+        return pl.read_parquet(self._path("texts", number))["text"]
+
+    def _path(self, kind: str, number: int) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{kind}-{number:06d}.parquet"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Texts and their counts, kept for edits and questions after the fit.
+
+    `first` is the number of the first text that each distinct row stands for; `embeddings` has a vector for
+    each distinct row, where there are any. `folder` has the row blocks of a large file; it is removed when
+    nobody needs this any more.
+    """
+
+    texts: TextStore
+    corpus: Corpus
+    first: Ints
+    embeddings: Vectors | None = None
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.folder is not None:
+            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def engine(self, banned: Sequence[int] = ()) -> Engine:
+        """Row blocks, without the terms that are banned."""
+        if not banned:
+            return self.corpus.engine
+        return self.corpus.engine.mapped(
+            lambda block: Block(without_columns(block.X, banned), block.weights, block.start)
+        )
+
+
+def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
+    """Read and count texts; the vocabulary may be empty."""
+    texts = source if isinstance(source, TextStore) else TextStore(source)
+    folder = Path(mkdtemp(prefix="coterie-")) if texts.is_large() else None
+    try:
+        corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, folder)
+        if not corpus.n_texts:
+            raise InputError("there are no texts: give at least one")
+        first = np.full(corpus.n_distinct, corpus.n_texts, dtype=np.int64)
+        np.minimum.at(first, corpus.rows, np.arange(corpus.n_texts))
+        vectors = None if embeddings is None else vectors_of(embeddings, texts.all()[first].to_list())
+        return Collection(texts, corpus, first, vectors, folder)
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def in_batches(texts: pl.Series) -> Iterator[pl.Series]:
+    """Some texts at a time; one empty batch of none."""
+    return (texts.slice(start, BATCH) for start in range(0, max(len(texts), 1), BATCH))
+
+
+def as_strings(texts: pl.Series) -> pl.Series:
+    """Texts as strings: tokens with spaces between them."""
+    return texts if texts.dtype == pl.String else texts.list.join(" ")
+
+
+def without_columns(counts: Any, columns: Sequence[int]) -> Any:
+    """Counts in which some terms do not occur; the number of columns stays."""
+    if not columns:
+        return counts
+    changed = counts.copy()
+    changed.data[np.isin(changed.indices, columns)] = 0.0
+    changed.eliminate_zeros()
+    return changed
