@@ -24,7 +24,7 @@ from coterie.text.readers.bytes import (
     refuse_binary,
     told_faults,
 )
-from coterie.text.readers.lines import _objects
+from coterie.text.readers.lines import json_objects
 from coterie.text.readers.rows import BadRow, Options
 from coterie.text.readers.source import Format, guess_format
 from coterie.topics.trends import read_dates
@@ -121,7 +121,7 @@ def _keys(text: Lines) -> list[str]:
     """Keys of the first objects, those that hold one value first: texts are never in the others."""
     keys: dict[str, bool] = {}
     first_bad: BadRow | None = None
-    for number, found in enumerate(_objects(text)):
+    for number, found in enumerate(json_objects(text)):
         if number >= SEEN or text.read > 1 << 20:
             break
         if isinstance(found, BadRow):
