@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from coterie.errors import InputError
-from coterie.explore import schemas_change as schemas
+from coterie.explore import schemas
 from coterie.explore.jobs import Handle, Jobs, in_own_process
 from coterie.explore.opened import OpenedRun
 from coterie.explore.refusals import Invalid, Missing

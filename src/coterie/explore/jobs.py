@@ -24,7 +24,7 @@ from threading import Event, Lock, Thread
 from typing import Any, Literal
 
 from coterie.errors import InputError
-from coterie.explore import schemas_change as schemas
+from coterie.explore import schemas
 from coterie.explore.guard import FAULT
 from coterie.explore.refusals import Changed, Missing, Refused
 from coterie.explore.workspace import Workspace

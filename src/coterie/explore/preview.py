@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 from coterie.errors import InputError
-from coterie.explore import schemas_change as schemas
+from coterie.explore import schemas
 from coterie.text.guess import likely_language
 from coterie.text.readers import TextSource, columnar, delimited
 from coterie.text.readers.bytes import (

@@ -21,7 +21,7 @@ from threading import Lock
 from starlette.concurrency import run_in_threadpool
 
 from coterie.errors import InputError
-from coterie.explore import schemas_change as schemas
+from coterie.explore import schemas
 from coterie.explore.preview import look_at
 from coterie.explore.refusals import Changed, Invalid, Missing
 from coterie.storage import locks
