@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.errors import InputError
+from coterie.explore.guard import Later
 from coterie.explore.opened import OpenedRun
-from coterie.explore.places import Points, in_polygon, priority
-from coterie.explore.refusals import Later
+from coterie.explore.selection import Points, in_polygon, priority
 from coterie.map.file import read_map
 from coterie.runs import MAP, open_run
 

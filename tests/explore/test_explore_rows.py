@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from coterie.errors import InputError
 from coterie.explore.opened import OpenedRun
+from coterie.explore.search import Words, folded
 from coterie.explore.selection import Filters
-from coterie.explore.words import Words, folded
 from coterie.runs import TABLE, fit_run, open_run
 from coterie.text import read_texts
 from coterie.topics import TopicModel

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coterie.datasets import SAMPLE_FILE
+from coterie.explore.guard import Later
 from coterie.explore.opened import OpenedRun
-from coterie.explore.refusals import Later
 from coterie.explore.selection import Filters
 from coterie.runs import fit_run
 from coterie.text import read_texts

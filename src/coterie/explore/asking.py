@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from coterie.explore.guard import Later, Missing
 from coterie.explore.marks import joined
 from coterie.explore.opened import OpenedRun, points_of
-from coterie.explore.refusals import Later, Missing
 from coterie.explore.schemas import Answer, Cell, Text, TopicShare, WholeText
 from coterie.explore.selection import Filters
 from coterie.map.file import placed

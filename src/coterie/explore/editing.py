@@ -15,9 +15,9 @@ import numpy as np
 
 from coterie.errors import InputError
 from coterie.explore import schemas
+from coterie.explore.guard import Invalid, Missing
 from coterie.explore.jobs import Handle, Jobs, in_own_process
 from coterie.explore.opened import OpenedRun
-from coterie.explore.refusals import Invalid, Missing
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
 from coterie.progress import tell

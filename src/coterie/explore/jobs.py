@@ -25,8 +25,7 @@ from typing import Any, Literal
 
 from coterie.errors import InputError
 from coterie.explore import schemas
-from coterie.explore.guard import FAULT
-from coterie.explore.refusals import Changed, Missing, Refused
+from coterie.explore.guard import FAULT, Changed, Missing, Refused
 from coterie.explore.workspace import Workspace
 from coterie.progress import Step, listening
 from coterie.storage.folder import sweep

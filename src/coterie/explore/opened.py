@@ -13,16 +13,14 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.explore.caches import Once, Recent
+from coterie.explore.guard import Invalid, Later, Missing
 from coterie.explore.marks import Located, Locator, Mark, MarkKind, joined
 from coterie.explore.overview import class_counts, first_and_last, overview
-from coterie.explore.places import Points
 from coterie.explore.queried import Queried, through_of
-from coterie.explore.refusals import Invalid, Later, Missing
 from coterie.explore.rows import Rows
 from coterie.explore.schemas import Brief, Overview, Query, Text
-from coterie.explore.search import Meaning, MeaningIndex, Terms
-from coterie.explore.selection import Filters, Selection
-from coterie.explore.words import Words
+from coterie.explore.search import Meaning, MeaningIndex, Terms, Words
+from coterie.explore.selection import Filters, Points, Selection
 from coterie.map.colours import colours
 from coterie.map.file import TextMap, learn_map, placed, with_texts
 from coterie.map.layout import TopicMap

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from coterie.explore.marks import Located, Mark
 from coterie.explore.schemas import Match, Through
-from coterie.explore.search import Near
+from coterie.explore.search import Near, Words
 from coterie.explore.selection import Filters
-from coterie.explore.words import Words
 
 if TYPE_CHECKING:
     from coterie.explore.opened import OpenedRun

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Request
 from fastapi import Path as InPath
@@ -18,18 +18,14 @@ from starlette.background import BackgroundTask
 from coterie import __version__
 from coterie.explore import comparing, editing, schemas
 from coterie.explore.asking import assigned, exported, whole_text
-from coterie.explore.guard import UPLOADS, marked, report_policy
+from coterie.explore.guard import UPLOADS, Invalid, Missing, marked, report_policy
+from coterie.explore.jobs import Jobs
 from coterie.explore.opened import OpenedRun
-from coterie.explore.places import Box, Corner
-from coterie.explore.refusals import Invalid, Missing
-from coterie.explore.selection import MOST_CORNERS, Filters
+from coterie.explore.selection import MOST_CORNERS, Box, Corner, Filters
+from coterie.explore.uploads import Uploads
+from coterie.explore.workspace import Workspace
 from coterie.runs import REPORT
 from coterie.text.languages import known_languages
-
-if TYPE_CHECKING:
-    from coterie.explore.jobs import Jobs
-    from coterie.explore.uploads import Uploads
-    from coterie.explore.workspace import Workspace
 
 #: Texts that may be tried at once, and rows of a page.
 _TRIES, _PAGE = 100, 200

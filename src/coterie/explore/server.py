@@ -27,9 +27,8 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.explore import routes
-from coterie.explore.guard import Guard, is_loopback
+from coterie.explore.guard import Guard, Invalid, Later, Refused, is_loopback
 from coterie.explore.jobs import Jobs
-from coterie.explore.refusals import Invalid, Later, Refused
 from coterie.explore.schemas import Problem
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace

@@ -15,10 +15,9 @@ from threading import Lock
 from typing import Any
 
 from coterie.errors import InputError
-from coterie.explore.guard import UPLOAD_BYTES
+from coterie.explore.guard import UPLOAD_BYTES, Changed, Invalid, Missing, without_paths
 from coterie.explore.opened import OpenedRun
 from coterie.explore.overview import file_name
-from coterie.explore.refusals import Changed, Invalid, Missing, without_paths
 from coterie.runs import MARKER, Run, open_run
 from coterie.storage.files import read_json
 from coterie.storage.folder import recover
