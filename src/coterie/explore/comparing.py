@@ -100,8 +100,8 @@ def compare(a: OpenedRun, b: OpenedRun) -> Comparison:
     rows, columns = np.nonzero(flows)
     largest = np.argsort(-flows[rows, columns], kind="stable")
     return Comparison(
-        a=a.briefs(),
-        b=b.briefs(),
+        a=a.panel.briefs(),
+        b=b.panel.briefs(),
         same_texts=bool(same),
         common=common,
         moved=found.moved,

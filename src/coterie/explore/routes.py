@@ -17,10 +17,10 @@ from starlette.background import BackgroundTask
 
 from coterie import __version__
 from coterie.explore import comparing, editing, schemas
-from coterie.explore.asking import assigned, exported, whole_text
 from coterie.explore.guard import UPLOADS, Invalid, Missing, marked, report_policy
 from coterie.explore.jobs import Jobs
-from coterie.explore.opened import OpenedRun
+from coterie.explore.opened import OpenedRun, assigned, exported, whole_text
+from coterie.explore.opened import overview as overview_of
 from coterie.explore.selection import MOST_CORNERS, Box, Corner, Filters
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
@@ -55,7 +55,7 @@ def router(workspace: Workspace, jobs: Jobs, uploads: Uploads) -> APIRouter:
 
     def opened(run: str) -> OpenedRun:
         found = workspace.get(run)
-        found.warm_up()
+        found.counted.warm_up()
         return found
 
     _about_runs(routes, workspace)
@@ -91,12 +91,13 @@ def _about_topics(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None
     @routes.get("/runs/{run}", tags=["runs"], responses=_MISSING)
     def overview(run: RunName) -> schemas.Overview:
         """A run and its topics, the largest first."""
-        return opened(run).overview()
+        return overview_of(opened(run))
 
     @routes.get("/runs/{run}/topics/{id}", tags=["topics"], responses=_MISSING)
     def topic(run: RunName, id: Annotated[int, InPath(ge=0, lt=1 << 31)]) -> schemas.TopicDetail:
         """A topic: terms, confidence, typical and borderline texts, related words, time, classes."""
-        return opened(run).panel().detail(id)
+        found = opened(run)
+        return found.panel.detail(found.topic_place(id))
 
     @routes.post("/runs/{run}/assign", tags=["texts"], responses=_WITH_BODY, dependencies=_MARKED)
     def assign(run: RunName, tried: Annotated[schemas.AssignRequest, Body()]) -> schemas.Answers:
@@ -117,7 +118,7 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         return schemas.TextPage(
             total=len(rows),
             offset=asked.offset,
-            rows=found.texts_at(page, filters),
+            rows=found.texts.at(page, filters),
             query=found.query(filters),
         )
 
