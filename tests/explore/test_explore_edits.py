@@ -51,7 +51,7 @@ def test_many_texts_are_pinned_at_once_and_go_back_at_once(client, folder, monke
     rows, described = rows_of(client, 0)[:10], []
     before = open_run(folder / "run").model.topics
     describe = TopicModel._describe
-    client.workspace.get("run").wait()
+    client.workspace.get("run").counted.wait()
     monkeypatch.setattr(TopicModel, "_describe", lambda model: described.append(1) or describe(model))
     assert finished(client, change(client, kind="pin", topics=[1], rows=rows * 2))["state"] == "done"
     assert len(described) == 1
@@ -64,7 +64,7 @@ def test_many_texts_are_pinned_at_once_and_go_back_at_once(client, folder, monke
 
 
 def test_a_rename_describes_nothing_anew(client, monkeypatch):
-    client.workspace.get("run").wait()
+    client.workspace.get("run").counted.wait()
 
     def never(model):
         raise AssertionError("described")
@@ -192,7 +192,7 @@ def test_edits_of_two_runs_do_not_wait_for_each_other(client, folder):
 def test_counted_texts_are_taken_over(client, monkeypatch):
     from coterie import runs
 
-    client.workspace.get("run").wait()
+    client.workspace.get("run").counted.wait()
 
     def never(*arguments):
         raise AssertionError("counted again")
@@ -202,7 +202,7 @@ def test_counted_texts_are_taken_over(client, monkeypatch):
     until = time.monotonic() + 20
     while not client.get("/api/runs/run").json()["ready"]:
         assert time.monotonic() < until
-    assert client.workspace.get("run").problem is None
+    assert client.workspace.get("run").counted.problem is None
 
 
 def test_texts_moved_together_are_known_by_one_time():

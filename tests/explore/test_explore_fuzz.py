@@ -32,7 +32,7 @@ class Fuzzed:
     def __init__(self, client):
         self.client = client
         self.statuses = {}
-        client.workspace.get("sample").wait()
+        client.workspace.get("sample").counted.wait()
         self.job = self._edit(kind="rename", topics=[0], label="a name")["id"]
         self.upload = ""
 

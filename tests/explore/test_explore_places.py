@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.errors import InputError
-from coterie.explore.opened import OpenedRun
-from coterie.explore.places import Points, in_polygon, priority
-from coterie.explore.refusals import Later
+from coterie.explore.guard import Later
+from coterie.explore.opened import OpenedRun, assigned, overview
+from coterie.explore.selection import Points, in_polygon, priority
 from coterie.map.file import read_map
 from coterie.runs import MAP, open_run
 
@@ -124,6 +124,10 @@ def without_map(folder):
     (folder / "run.json").write_text(json.dumps(info))
 
 
+def places_of(opened, texts):
+    return [answer.at for answer in assigned(opened, texts)]
+
+
 def test_every_text_has_a_place_near_its_topic(folder):
     opened = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
     found, rows = opened.text_map(), opened.rows()
@@ -138,24 +142,24 @@ def test_texts_are_placed_where_they_were_and_new_ones_move_none(folder):
     opened = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
     before = opened.text_map().at.copy()
     texts = opened.rows().frame["text"].to_list()
-    again = np.array([at or (np.nan, np.nan) for at in opened.place(texts)])
+    again = np.array([at or (np.nan, np.nan) for at in places_of(opened, texts)])
     assert np.allclose(again, before, atol=1e-4, equal_nan=True)
-    alone = opened.place(["refund of a broken kettle", "zzz"])
-    assert opened.place(["zzz", "parcel", "refund of a broken kettle"])[2] == alone[0]
+    alone = places_of(opened, ["refund of a broken kettle", "zzz"])
+    assert places_of(opened, ["zzz", "parcel", "refund of a broken kettle"])[2] == alone[0]
     assert alone[1] is None
     assert np.array_equal(opened.text_map().at, before, equal_nan=True)
 
 
 def test_a_run_without_a_map_gets_the_same_one(folder):
     new = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
-    stored, briefs = new.text_map(), new.briefs()
+    stored, briefs = new.text_map(), new.panel.briefs()
     without_map(folder / "run")
     old = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
-    assert old.briefs() == briefs  # topics lie where they lie, before any text is counted
+    assert old.panel.briefs() == briefs  # topics lie where they lie, before any text is counted
     with pytest.raises(Later):
         old.text_map()
-    assert old.overview().distinct == new.overview().distinct
-    assert old.wait(60)
+    assert overview(old).distinct == overview(new).distinct
+    assert old.counted.wait(60)
     assert np.allclose(old.text_map().at, stored.at, atol=1e-5, equal_nan=True)
 
 

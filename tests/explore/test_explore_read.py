@@ -276,7 +276,7 @@ def test_a_long_text_is_shown_in_part_and_exported_whole(folder, tmp_path):
         file.writelines(f"{160 + at},2024-01-01,billing,{text}\n" for at, text in enumerate(long))
     make_run(folder / "long", path)
     with client_of(folder) as client:
-        client.workspace.get("long").wait()
+        client.workspace.get("long").counted.wait()
         for at, text in enumerate(long):
             begun = time.perf_counter()
             answer = get(client, f"/runs/long/texts/{160 + at}?q=refund invoice")
@@ -314,7 +314,7 @@ def test_two_runs_are_not_counted_at_once(folder, monkeypatch):
     with client_of(folder) as client:
         runs = [client.workspace.get(name) for name in ("run", "other")]
         for run in runs:
-            run.warm_up()
-        assert all(run.wait(30) for run in runs)
+            run.counted.warm_up()
+        assert all(run.counted.wait(30) for run in runs)
     assert most == [1, 1]
     assert warnings.filters == before

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from coterie.errors import InputError
 from coterie.explore.opened import OpenedRun
+from coterie.explore.search import Words, folded
 from coterie.explore.selection import Filters
-from coterie.explore.words import Words, folded
 from coterie.runs import TABLE, fit_run, open_run
 from coterie.text import read_texts
 from coterie.topics import TopicModel
@@ -140,7 +140,7 @@ def test_orders_are_stable_and_what_is_missing_comes_last(opened, table, sort, d
 
 def test_a_page_has_the_texts_of_its_rows(opened, table):
     rows = np.array([20, 3, 0, 179])
-    for text, row in zip(opened.texts_at(rows), rows.tolist(), strict=True):
+    for text, row in zip(opened.texts.at(rows), rows.tolist(), strict=True):
         cells = table.row(row, named=True)
         assert (text.row, text.text, text.topic) == (row, cells["text"] or "", cells["topic"])
         assert (text.second, text.class_, text.date) == (
@@ -169,11 +169,11 @@ def test_long_texts_are_cut_in_pages_and_whole_by_themselves(tmp_path):
     path.write_text("\n".join(["text", *["kettle tea", "milk tea"] * 5, long]) + "\n", encoding="utf-8")
     run = fit_run(read_texts(path, "text"), tmp_path / "run", TopicModel(1), edits=())
     opened = OpenedRun(run, "run", "0" * 16)
-    page = opened.texts_at(np.array([0, 10]), Filters(q="kettle"))
+    page = opened.texts.at(np.array([0, 10]), Filters(q="kettle"))
     assert [text.cut for text in page] == [False, True]
     assert len(page[1].text) == 2000
     assert page[0].marks[0] == (0, 6, "query")
-    whole = opened.texts_at(np.array([10]), Filters(q="kettle"), whole=True)[0]
+    whole = opened.texts.at(np.array([10]), Filters(q="kettle"), whole=True)[0]
     assert (whole.cut, whole.text) == (False, long)
     assert (2400, 2406, "query") in whole.marks
 
@@ -184,7 +184,7 @@ def test_columns_may_be_called_anything(tmp_path):
         read_texts(path, "topic"), tmp_path / "run", TopicModel(3), date="^a$", label="text\nx", edits=()
     )
     opened = OpenedRun(run, "run", "0" * 16)
-    text = opened.texts_at(np.array([1]))[0]
+    text = opened.texts.at(np.array([1]))[0]
     assert text.class_ == "money"
     assert text.date == "2024-01-08"
     assert opened.rows().cells(np.array([1])).columns[:4] == ["*", "^a$", "text\nx", "topic"]
@@ -200,10 +200,10 @@ def test_texts_that_came_as_tokens(tmp_path, kind):
     frame.write_parquet(path) if kind == "parquet" else frame.write_ndjson(path)
     run = fit_run(read_texts(path, "text"), tmp_path / "run", TopicModel(2), edits=())
     opened = OpenedRun(run, "run", "0" * 16)
-    first, empty = opened.texts_at(np.array([0, 2]))
+    first, empty = opened.texts.at(np.array([0, 2]))
     assert (first.text, empty.text) == ("late parcel van", "")
     assert {first.text[a:b] for a, b, _ in first.marks} == set(first.words) == {"late parcel", "van"}
-    assert opened.wait(60), opened.problem
+    assert opened.counted.wait(60), opened.counted.problem
     assert len(opened.selection().chosen(Filters(q="parcel"))) == 10
 
 
@@ -216,7 +216,7 @@ def test_dates_and_classes_that_are_not_there_are_told(tmp_path):
     ):
         with pytest.raises(InputError, match=what):
             opened.selection().chosen(filters)
-    assert opened.texts_at(np.array([0]))[0].date is None
+    assert opened.texts.at(np.array([0]))[0].date is None
 
 
 def test_a_damaged_table_is_told(folder, tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coterie.datasets import SAMPLE_FILE
+from coterie.explore.guard import Later
 from coterie.explore.opened import OpenedRun
-from coterie.explore.refusals import Later
 from coterie.explore.selection import Filters
 from coterie.runs import fit_run
 from coterie.text import read_texts
@@ -22,7 +22,7 @@ def opened_run(source, column, folder, n_topics):
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
     found = opened_run(SAMPLE_FILE, "text", tmp_path_factory.mktemp("runs") / "sample", 12)
-    assert found.wait(60), found.problem
+    assert found.counted.wait(60), found.counted.problem
     return found
 
 
@@ -36,14 +36,14 @@ def titles(dataset, tmp_path_factory):
         sheet.writerow(["title"])
         sheet.writerows([text] for text in list(texts)[::3])
     found = opened_run(folder / "titles.csv", "title", folder / "run", 20)
-    assert found.wait(120), found.problem
+    assert found.counted.wait(120), found.counted.problem
     return found
 
 
 def asked(opened, q, **more):
     filters = Filters(q=q, mode="meaning", **more)
     rows = opened.selection().ordered(filters, "match", True)
-    return opened.texts_at(rows[:200], filters), len(rows), opened.query(filters)
+    return opened.texts.at(rows[:200], filters), len(rows), opened.query(filters)
 
 
 def check(opened, q, least=1):
@@ -124,7 +124,7 @@ def test_counting_is_waited_for(sample):
     again = OpenedRun(sample.run, "again", "0" * 16)
     with pytest.raises(Later):
         again.selection().chosen(Filters(q="password", mode="meaning"))
-    assert not again.ready
-    assert again.wait(60)
+    assert not again.counted.ready
+    assert again.counted.wait(60)
     rows = again.selection().chosen(Filters(q="password", mode="meaning"))
     assert np.array_equal(rows, sample.selection().chosen(Filters(q="password", mode="meaning")))

@@ -8,8 +8,7 @@ import pytest
 from explore_runs import client_of, finished, write_texts
 
 from coterie import datasets
-from coterie.explore.preview import guess, look_at
-from coterie.explore.uploads import label_of
+from coterie.explore.uploads import guess, label_of, look_at
 from coterie.runs import open_run
 
 BYTES = {"content-type": "application/octet-stream"}
@@ -171,7 +170,7 @@ def test_guesses_prefer_words_to_keys():
         "when": ["2024-01-01"] * 50,
         "message": [f"my kettle is broken {i}" for i in range(50)],
     }
-    from coterie.explore.preview import _column
+    from coterie.explore.uploads import _column
 
     columns = [_column(pl.Series(name, values)) for name, values in rows.items()]
     found = guess(columns, pl.DataFrame({column.name: [""] for column in columns}))

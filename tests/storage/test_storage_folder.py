@@ -13,7 +13,6 @@ import pytest
 import storage_saver as saver
 
 from coterie.errors import InputError
-from coterie.storage import exchange as exchanging
 from coterie.storage import folder as folders
 from coterie.storage import trees
 from coterie.storage.folder import recover, replaced, steadily
@@ -63,19 +62,17 @@ def test_the_system_has_an_exchange_where_it_should(tmp_path):
     other.mkdir()
     (one / "x").touch()
     if not sys.platform.startswith(("linux", "darwin")):
-        assert not exchanging.exchange(one, other)
+        assert not trees.exchange(one, other)
         return
-    assert exchanging.exchange(one, other)
+    assert trees.exchange(one, other)
     assert (names(one), names(other)) == ([], ["x"])
     with pytest.raises(FileNotFoundError):
-        exchanging.exchange(one, tmp_path / "missing")
+        trees.exchange(one, tmp_path / "missing")
 
 
 @pytest.mark.parametrize("code", [errno.EINVAL, errno.ENOSYS, errno.EPERM])
 def test_a_file_system_without_exchange_is_no_error(run, monkeypatch, code):
-    monkeypatch.setattr(
-        exchanging, "_call", lambda: lambda one, other: exchanging.ctypes.set_errno(code) or -1
-    )
+    monkeypatch.setattr(trees, "_call", lambda: lambda one, other: trees.ctypes.set_errno(code) or -1)
     save(run, "new")
     assert text(run) == "new"
     assert saver.leftovers(run) == []

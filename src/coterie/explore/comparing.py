@@ -22,11 +22,59 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from pydantic import BaseModel, Field
 
-from coterie.explore import schemas_change as schemas
 from coterie.explore.opened import OpenedRun
+from coterie.explore.schemas import Brief
 
 Ints = npt.NDArray[np.int64]
+
+
+class Flow(BaseModel):
+    """Texts that are in one topic of `a` and in one of `b`."""
+
+    from_: int = Field(serialization_alias="from")
+    to: int
+    count: int
+
+
+class Kept(BaseModel):
+    """A topic of `a` that goes on as one of `b`; `share` is the part of its texts that is there."""
+
+    from_: int = Field(serialization_alias="from")
+    to: int
+    share: float
+
+
+class Merged(BaseModel):
+    """Topics of `a` that became one of `b`."""
+
+    into: int
+    from_: list[int] = Field(serialization_alias="from")
+
+
+class SplitUp(BaseModel):
+    """A topic of `a` that became several of `b`."""
+
+    from_: int = Field(serialization_alias="from")
+    into: list[int]
+
+
+class Comparison(BaseModel):
+    """What became of the topics of `a` in `b`. Texts without a known word are left out."""
+
+    a: list[Brief]
+    b: list[Brief]
+    same_texts: bool = Field(description="matched by row; else by equal text")
+    common: int = Field(description="texts found in both")
+    moved: int = Field(description="texts that are not where most of their topic went")
+    moved_share: float
+    flows: list[Flow]
+    kept: list[Kept]
+    born: list[int]
+    gone: list[int]
+    merged: list[Merged]
+    split: list[SplitUp]
 
 
 @dataclass(frozen=True)
@@ -41,7 +89,7 @@ class Fates:
     moved: int
 
 
-def compare(a: OpenedRun, b: OpenedRun) -> schemas.Comparison:
+def compare(a: OpenedRun, b: OpenedRun) -> Comparison:
     """Compare two runs."""
     same = a.run.info["data"].get("sha256") == b.run.info["data"].get("sha256") is not None
     same = same and a.rows().n == b.rows().n
@@ -51,27 +99,25 @@ def compare(a: OpenedRun, b: OpenedRun) -> schemas.Comparison:
     left = flows.sum(axis=1)
     rows, columns = np.nonzero(flows)
     largest = np.argsort(-flows[rows, columns], kind="stable")
-    return schemas.Comparison(
-        a=a.briefs(),
-        b=b.briefs(),
+    return Comparison(
+        a=a.panel.briefs(),
+        b=b.panel.briefs(),
         same_texts=bool(same),
         common=common,
         moved=found.moved,
         moved_share=round(found.moved / max(common, 1), 6),
         flows=[
-            schemas.Flow(from_=a.ids[i], to=b.ids[j], count=int(flows[i, j]))
+            Flow(from_=a.ids[i], to=b.ids[j], count=int(flows[i, j]))
             for i, j in zip(rows[largest], columns[largest], strict=True)
         ],
         kept=[
-            schemas.Kept(from_=a.ids[i], to=b.ids[j], share=round(float(flows[i, j] / left[i]), 4))
+            Kept(from_=a.ids[i], to=b.ids[j], share=round(float(flows[i, j] / left[i]), 4))
             for i, j in found.kept
         ],
         born=[b.ids[j] for j in found.born],
         gone=[a.ids[i] for i in found.gone],
-        merged=[
-            schemas.Merged(into=b.ids[j], from_=[a.ids[i] for i in of]) for j, of in found.merged.items()
-        ],
-        split=[schemas.SplitUp(from_=a.ids[i], into=[b.ids[j] for j in to]) for i, to in found.split.items()],
+        merged=[Merged(into=b.ids[j], from_=[a.ids[i] for i in of]) for j, of in found.merged.items()],
+        split=[SplitUp(from_=a.ids[i], into=[b.ids[j] for j in to]) for i, to in found.split.items()],
     )
 
 

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 import numpy as np
 
 from coterie.errors import InputError
-from coterie.explore import schemas_change as schemas
+from coterie.explore import schemas
+from coterie.explore.guard import Invalid, Missing
 from coterie.explore.jobs import Handle, Jobs, in_own_process
 from coterie.explore.opened import OpenedRun
-from coterie.explore.refusals import Invalid, Missing
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
 from coterie.progress import tell
@@ -220,10 +220,10 @@ def _many(topics: int | str) -> str:
 def _changed(workspace: Workspace, name: str, version: str, change: Change, handle: Handle) -> str:
     """Change a copy of the model, write the folder, and let readers have the copy."""
     opened = workspace.get(name)
-    if not opened.ready:
+    if not opened.counted.ready:
         tell("counting terms", 0)
-    if not opened.wait():
-        raise InputError(opened.problem or f"{name} was closed meanwhile; try again")
+    if not opened.counted.wait():
+        raise InputError(opened.counted.problem or f"{name} was closed meanwhile; try again")
     workspace.check(name, version)
     model = copy.copy(opened.model)
     run = Run(opened.run.folder, model, opened.run.info)
@@ -238,5 +238,5 @@ def _taken_over(workspace: Workspace, name: str, run: Run) -> str:
     """Show what was written, with the texts that are counted already; not if somebody wrote again since."""
     version = workspace.version(name)
     if workspace.info(name) == run.info and workspace.version(name) == version:
-        workspace.put(name, run, version).warm_up()
+        workspace.put(name, run, version).counted.warm_up()
     return version

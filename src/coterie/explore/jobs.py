@@ -24,12 +24,11 @@ from threading import Event, Lock, Thread
 from typing import Any, Literal
 
 from coterie.errors import InputError
-from coterie.explore import schemas_change as schemas
-from coterie.explore.guard import FAULT
-from coterie.explore.refusals import Changed, Missing, Refused
+from coterie.explore import schemas
+from coterie.explore.guard import FAULT, Changed, Missing, Refused
 from coterie.explore.workspace import Workspace
 from coterie.progress import Step, listening
-from coterie.storage.folder import _sweep
+from coterie.storage.folder import sweep
 
 Kind = Literal["edit", "undo", "refit", "fit"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -251,7 +250,7 @@ def in_own_process(job: dict[str, Any], folder: Path, handle: Handle) -> None:
     finally:
         shutil.rmtree(private, ignore_errors=True)
         with suppress(OSError):
-            _sweep(folder)
+            sweep(folder)
     if "written" in result:
         return
     if handle.cancelled.is_set():

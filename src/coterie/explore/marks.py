@@ -79,6 +79,17 @@ class Locator:
             found.append(row)
         return found
 
+    def marks(self, columns: set[int], words: Sequence[Located], kind: MarkKind) -> list[Mark]:
+        """Marks of the words that are one of the terms; of n-grams, all their words."""
+        found = [(word.start, word.end, kind) for word in words if word.column in columns]
+        known = [word for word in words if word.column >= 0]
+        for run in map(self.sequence, filter(self.is_phrase, columns)):
+            for start in range(len(known) - len(run) + 1):
+                some = known[start : start + len(run)]
+                if tuple(word.column for word in some) == run:
+                    found += [(word.start, word.end, kind) for word in some]
+        return found
+
     def is_phrase(self, column: int) -> bool:
         """Whether a term is made of several words."""
         return column >= self._single

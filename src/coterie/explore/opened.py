@@ -2,51 +2,70 @@
 
 from __future__ import annotations
 
-import logging
+import re
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.errors import InputError
-from coterie.explore.caches import Once, Recent
-from coterie.explore.marks import Located, Locator, Mark, MarkKind, joined
-from coterie.explore.overview import class_counts, first_and_last, overview
-from coterie.explore.places import Points
-from coterie.explore.queried import Queried, through_of
-from coterie.explore.refusals import Invalid, Later, Missing
-from coterie.explore.rows import Rows
-from coterie.explore.schemas import Brief, Overview, Query, Text
-from coterie.explore.search import Meaning, MeaningIndex, Terms
-from coterie.explore.selection import Filters, Selection
-from coterie.explore.words import Words
-from coterie.map.colours import colours
+from coterie.explore.caches import Background, Once, Recent
+from coterie.explore.guard import Later, Missing
+from coterie.explore.marks import Locator, joined
+from coterie.explore.panel import Panel
+from coterie.explore.rows import NO_DAY, Rows, date_of
+from coterie.explore.schemas import (
+    Answer,
+    Cell,
+    Check,
+    ClassCount,
+    Dates,
+    EditEntry,
+    Overview,
+    Query,
+    Text,
+    TopicShare,
+    WholeText,
+)
+from coterie.explore.search import Meaning, MeaningIndex, Terms, Words
+from coterie.explore.selection import Filters, Points, Selection
+from coterie.explore.texts import Texts, through_of
 from coterie.map.file import TextMap, learn_map, placed, with_texts
 from coterie.map.layout import TopicMap
-from coterie.report import wording
-from coterie.results import Reason, Topic
-from coterie.runs import Run
+from coterie.report import checks
+from coterie.results import Topic
+from coterie.runs import REPORT, Run
+from coterie.storage.tables import ParquetWriter, SheetWriter
 from coterie.text.inputs import text_batches
 
-if TYPE_CHECKING:
-    from coterie.explore.panel import Panel
-
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
-#: Characters of a text in a list, and of one that is looked at by itself.
-SHOWN, WHOLE = 2000, 100_000
-#: Seconds the counting of texts waits, so that what is asked first is answered first.
-_PATIENCE = 0.3
-_TERMS = 8
-#: Queries whose meaning is kept, and pages of texts.
-_MEANINGS, _PAGES = 32, 32
+#: Queries whose meaning is kept.
+_MEANINGS = 32
 #: One at a time: counting texts quiets warnings meanwhile, which threads share.
 _COUNTING = threading.Lock()
-_log = logging.getLogger("coterie.explore")
+#: Classes that are told to filter by; longer names cannot be asked for.
+_CLASSES, _LONGEST_CLASS = 200, 1000
+_PATH = re.compile(r"[/\\~.]|[A-Za-z]:[/\\]")
+#: Texts nearest to another that are told, and those among which they are looked for.
+_SIMILAR, _LOOKED_AT = 5, 400
+#: Terms of a text through which others are looked for: the most telling.
+_TELLING = 60
+_SHARES = 5
+#: Characters of a cell.
+_CELL = 10_000
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What counted texts give: texts by term, and the map of a run that was written without one."""
+
+    index: MeaningIndex
+    map: TextMap | None
 
 
 class OpenedRun:
@@ -60,7 +79,6 @@ class OpenedRun:
         self.order = sorted(range(len(topics)), key=lambda at: (-topics[at].size, topics[at].id))
         self.topics: list[Topic] = [topics[at] for at in self.order]
         self.ids = [topic.id for topic in self.topics]
-        self.place_of = {topic: place for place, topic in enumerate(self.ids)}
         self.rows = Once(lambda: Rows(run, self.ids))
         self.terms = Once(lambda: Terms(self.model))
         self.locator = Once(lambda: Locator(self.model.vectorizer_))
@@ -68,82 +86,26 @@ class OpenedRun:
         self.selection = Once(
             lambda: Selection(self.rows(), self.ids, lambda: self.text_map().at, self._scores)
         )
-        self.briefs = Once(self._briefs)
         self.classes = Once(lambda: class_counts(self))
         self.dates = Once(lambda: first_and_last(self))
-        self.panel = Once(self._panel)
-        self.means = Once(self._means)
-        self._stored = Once(self.run.map)
         self.copies = Once(self._most_copied)
-        self._columns_shown = Once(self._by_display)
+        self._stored = Once(self.run.map)
         self._meanings: Recent[str, Meaning] = Recent(_MEANINGS)
-        self._pages: Recent[tuple[bytes, str, str], list[Text]] = Recent(_PAGES)
-        self._counted: MeaningIndex | None = None
-        self._computed: TextMap | None = None
-        #: Why texts cannot be counted, if they cannot.
-        self.problem: str | None = None
-        self._closed = threading.Event()
-        self._done = threading.Event()
-        self._begun = threading.Lock()
-
-    # --- counting texts in the background
-
-    @property
-    def ready(self) -> bool:
-        """Whether texts are counted."""
-        return self._counted is not None
-
-    @property
-    def counted(self) -> bool:
-        """Whether texts are counted, or cannot be."""
-        return self._done.is_set()
-
-    def warm_up(self) -> None:
-        """Begin to count texts in the background, unless that was begun before."""
-        if self._begun.acquire(blocking=False):
-            threading.Thread(target=self._count, name=f"coterie-count-{self.name}", daemon=True).start()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until texts are counted; False if that did not happen."""
-        self.warm_up()
-        self._done.wait(seconds)
-        return self.ready
-
-    def close(self) -> None:
-        """Nobody asks any more."""
-        self._closed.set()
-
-    def _count(self) -> None:
-        try:
-            if self._closed.wait(_PATIENCE):
-                return
-            self.copies()
-            with _COUNTING:
-                model = self.run.with_texts(self.rows().texts())
-            if self._stored() is None:
-                self._computed = self._map_of_all()
-            self._counted = MeaningIndex(model)
-        except InputError as error:
-            self.problem = str(error)
-        except Exception:
-            _log.exception("texts of %s cannot be counted", self.name)
-            self.problem = f"the texts of {self.name} cannot be counted; the terminal shows why"
-        finally:
-            self._done.set()
-
-    def index(self) -> MeaningIndex:
-        """Texts by term, once they are counted."""
-        if self._counted is None:
-            raise self._not_yet()
-        return self._counted
-
-    def _not_yet(self) -> Exception:
-        if self.problem:
-            return Invalid(self.problem)
-        self.warm_up()
-        return Later(
-            f"the words of {self.model.n_texts_:,} texts are still being counted; try again in a second"
+        self.counted = Background(
+            self._count,
+            f"coterie-count-{name}",
+            later=f"the words of {run.model.n_texts_:,} texts are still being counted; try again in a second",
+            fault=f"the texts of {name} cannot be counted",
         )
+        self.texts = Texts(self.model, self.ids, self.rows, self.locator, self.meaning)
+        self.panel = Panel(self.model, self.order, self.rows, self.terms, self.topic_map, self.texts)
+
+    def _count(self) -> Counted:
+        self.copies()
+        with _COUNTING:
+            model = self.run.with_texts(self.rows().texts())
+        made = self._map_of_all() if self._stored() is None else None
+        return Counted(MeaningIndex(model), made)
 
     def _map_of_all(self) -> TextMap:
         """The map of a run that was written without one."""
@@ -154,36 +116,6 @@ class OpenedRun:
         )
         return with_texts(self.model, points, order, np.concatenate(list(parts))[counted.corpus.rows])
 
-    # --- the map
-
-    def text_map(self) -> TextMap:
-        """Where topics and texts lie."""
-        found = self._stored() or self._computed
-        if found is None:
-            raise self._not_yet()
-        return found
-
-    def topic_map(self) -> TopicMap:
-        """Where topics lie; this needs no texts."""
-        found = self._stored() or self._computed
-        if found is not None:
-            return found.topics
-        centers = self.model._description.centers[self.order]
-        shares = np.array([topic.share for topic in self.topics])
-        none = np.zeros((0, centers.shape[1])), np.zeros(0, dtype=np.int64)
-        return TopicMap.learn(centers, shares, *none)
-
-    def place(self, texts: Sequence[str]) -> list[tuple[float, float] | None]:
-        """Where new texts lie on the map: nothing else moves."""
-        seen = self.model._seen(next(text_batches(list(texts))))
-        return points_of(placed(self.text_map().topics, self.order, seen))
-
-    # --- the run
-
-    def overview(self) -> Overview:
-        """What the page shows first."""
-        return overview(self)
-
     def _most_copied(self) -> tuple[int, int, str]:
         """How many different texts there are, how often the most frequent one occurs, and that."""
         counts = self.rows().frame.lazy().group_by("text").len("times")
@@ -192,128 +124,34 @@ class OpenedRun:
         distinct, times, first = counts.select(pl.len().alias("n"), most, text).collect().row(0)
         return distinct, times, first
 
-    def likeness(self) -> Any:
-        """Cosines of the centres of topics, by place."""
-        centers = self.model._description.centers[self.order]
-        return np.round(centers @ centers.T, 6)
-
-    def _means(self) -> Any:
-        """The mean confidence of the texts of each topic, those without a known word left out."""
-        rows = self.rows()
-        known = rows.known()
-        total = np.bincount(rows.place[known], rows.confidence[known], len(self.ids))
-        return total / np.maximum(np.bincount(rows.place[known], minlength=len(self.ids)), 1)
-
-    def _briefs(self) -> list[Brief]:
-        points, means = self.topic_map(), self.means()
-        shades = colours(points.shades)
-        return [
-            Brief(
-                id=topic.id,
-                label=topic.label,
-                named=topic.id in self.model._made.names,
-                size=topic.size,
-                share=topic.share,
-                terms=list(topic.terms[:_TERMS]),
-                coherence=round(topic.coherence, 4),
-                coherence_words=wording.coherence(topic.coherence),
-                distinctiveness=round(topic.distinctiveness, 4),
-                confidence=round(float(means[place]), 4),
-                colour=shades[place],
-                at=tuple(np.round(points.positions[place], 5).tolist()),
-                radius=round(float(points.radii[place]), 5),
-            )
-            for place, topic in enumerate(self.topics)
-        ]
-
     def topic_place(self, topic: int) -> int:
         """The place of a topic by its id."""
-        if topic not in self.place_of:
+        if topic not in self.ids:
             raise Missing(f"there is no topic {topic} in {self.name}")
-        return self.place_of[topic]
+        return self.ids.index(topic)
 
-    def _panel(self) -> Panel:
-        from coterie.explore.panel import Panel
+    # --- the map
 
-        return Panel(self)
-
-    # --- texts
-
-    def texts_at(
-        self, rows: npt.NDArray[Any], filters: Filters | None = None, whole: bool = False
-    ) -> list[Text]:
-        """Texts by row, with the reasons of their topics and what was looked for marked."""
-        if not len(rows):
-            return []
-        if whole:
-            return self._texts(rows, filters, whole)
-        asked = ("", "") if filters is None else (filters.q, filters.mode)
-        key = np.asarray(rows, dtype=np.uint32).tobytes(), *asked
-        return self._pages.get(key, lambda: self._texts(rows, filters, whole))
-
-    def _texts(self, rows: npt.NDArray[Any], filters: Filters | None, whole: bool) -> list[Text]:
-        table = self.rows()
-        found = table.at(rows)
-        texts = found["text"].to_list()
-        shown = [text[: WHOLE if whole else SHOWN] for text in texts]
-        as_read = table.texts_of(found)
-        answers = self.model.assign(as_read)
-        located = self.located(shown, as_read)
-        asked = Queried(self, filters)
-        dates, classes = table.strings("date", found), table.strings("label", found)
-        made = []
-        for number, row in enumerate(rows.tolist()):
-            reason = answers.reasons[number]
-            cut = len(shown[number]) < len(texts[number])
-            words = [w for w in located[number] if not cut or w.end < len(shown[number])]
-            second = int(table.second[row])
-            made.append(
-                Text(
-                    row=row,
-                    text=shown[number],
-                    cut=cut,
-                    topic=self.ids[int(table.place[row])],
-                    second=None if second < 0 else self.ids[second],
-                    confidence=round(float(table.confidence[row]), 4),
-                    words=list(reason.words),
-                    related=list(reason.related),
-                    note=reason.note,
-                    marks=joined([*self.reason_marks(reason, words), *asked.marks(shown[number], words)]),
-                    date=dates[number],
-                    match=asked.match(located[number]),
-                    **{"class": classes[number]},
-                )
-            )
-        return made
-
-    def located(self, shown: Sequence[str], as_read: pl.Series | None = None) -> list[list[Located]]:
-        """Where the terms of texts stand."""
-        if as_read is not None and as_read.dtype != pl.String:
-            return self.locator().locate_tokens(as_read.to_list())
-        return self.locator().locate(shown)
-
-    def reason_marks(self, reason: Reason, words: Sequence[Located]) -> list[Mark]:
-        """Marks of the words that decided."""
-        by_display = self._columns_shown()
-        columns = {column for word in reason.words for column in by_display.get(word, ())}
-        return self.marks_of(columns, words, "word")
-
-    def marks_of(self, columns: set[int], words: Sequence[Located], kind: MarkKind) -> list[Mark]:
-        """Marks of the words that are one of the terms; of n-grams, all their words."""
-        found = [(word.start, word.end, kind) for word in words if word.column in columns]
-        known = [word for word in words if word.column >= 0]
-        for run in map(self.locator().sequence, filter(self.locator().is_phrase, columns)):
-            for start in range(len(known) - len(run) + 1):
-                some = known[start : start + len(run)]
-                if tuple(word.column for word in some) == run:
-                    found += [(word.start, word.end, kind) for word in some]
+    def text_map(self) -> TextMap:
+        """Where topics and texts lie."""
+        if (found := self._map()) is None:
+            found = self.counted.get().map
+        assert found is not None  # counting makes one where none was stored
         return found
 
-    def _by_display(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for column, name in enumerate(self.model.vectorizer_.vocabulary_.display):
-            found.setdefault(name, []).append(column)
-        return found
+    def _map(self) -> TextMap | None:
+        """The map, if there is one by now."""
+        made = self.counted.get().map if self.counted.ready else None
+        return self._stored() or made
+
+    def topic_map(self) -> TopicMap:
+        """Where topics lie; this needs no texts."""
+        if (found := self._map()) is not None:
+            return found.topics
+        centers = self.model._description.centers[self.order]
+        shares = np.array([topic.share for topic in self.topics])
+        none = np.zeros((0, centers.shape[1])), np.zeros(0, dtype=np.int64)
+        return TopicMap.learn(centers, shares, *none)
 
     # --- queries
 
@@ -326,12 +164,8 @@ class OpenedRun:
 
         return self._meanings.get(q, make)
 
-    def unknown(self, words: Sequence[Located]) -> list[str]:
-        """Terms that the model does not know, each once."""
-        return list(dict.fromkeys(word.term for word in words if word.column < 0))
-
     def _scores(self, q: str) -> Floats | None:
-        index = self.index()
+        index = self.counted.get().index
         meaning = self.meaning(q)
         return index.scores(meaning) if meaning.known else None
 
@@ -342,7 +176,7 @@ class OpenedRun:
         if filters.mode == "words":
             absent = self.selection().absent(filters.q)
             known = [part for part in Words.of(filters.q).parts if part not in absent]
-            return Query(known=known, unknown=list(absent), related=[], indexed=self.ready)
+            return Query(known=known, unknown=list(absent), related=[], indexed=self.counted.ready)
         meaning, names = self.meaning(filters.q), self.model.vectorizer_.vocabulary_.display
         located = self.locator().locate([filters.q])[0]
         unknown = [filters.q[w.start : w.end] for w in located if w.column < 0]
@@ -350,8 +184,226 @@ class OpenedRun:
             known=[names[column] for column in meaning.known],
             unknown=list(dict.fromkeys(unknown)),
             related=[through_of(near, names) for near in meaning.related],
-            indexed=self.ready,
+            indexed=self.counted.ready,
         )
+
+
+# --- the run as a whole
+
+
+def overview(opened: OpenedRun) -> Overview:
+    """What the page shows first."""
+    info, data, model = opened.run.info, opened.run.info["data"], opened.model
+    return Overview(
+        name=opened.name,
+        version=opened.version,
+        source=file_name(data.get("source", "")),
+        column=data["column"],
+        date=data.get("date") or None,
+        label=data.get("label") or None,
+        classes=opened.classes(),
+        dates=opened.dates(),
+        texts=model.n_texts_,
+        known=model.n_known_,
+        distinct=_distinct(opened),
+        made=str(info.get("made", "")),
+        parameters={name: _no_path(value) for name, value in info["parameters"].items()},
+        warnings=_warnings(opened),
+        checks=_checks(opened),
+        topics=opened.panel.briefs(),
+        edits=[EditEntry(number=i, sentence=str(edit)) for i, edit in enumerate(model.edits, start=1)],
+        left_out=max(len(model.edits) - int(info.get("edits_applied", len(model.edits))), 0),
+        can_undo=bool(model.edits),
+        ready=opened.counted.ready,
+        has_report=REPORT in info["files"],
+    )
+
+
+def _warnings(opened: OpenedRun) -> list[str]:
+    """What was said when it was fitted, the file by its name alone."""
+    source = str(opened.run.info["data"].get("source", ""))
+    said: list[str] = opened.run.info["warnings"]
+    return [sentence.replace(source, file_name(source)) for sentence in said] if source else said
+
+
+def class_counts(opened: OpenedRun) -> list[ClassCount] | None:
+    """The largest classes; None without a column of them."""
+    found = opened.rows().classes()
+    if found is None:
+        return None
+    codes, names = found
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    largest = np.argsort(-counts, kind="stable").tolist()
+    told = [at for at in largest if len(names[at]) <= _LONGEST_CLASS][:_CLASSES]
+    return [ClassCount(name=names[at], count=int(counts[at])) for at in told]
+
+
+def first_and_last(opened: OpenedRun) -> Dates | None:
+    """The days of the first and the last text; None without dates."""
+    days = opened.rows().days()
+    there = None if days is None else days[days != NO_DAY]
+    if there is None or not len(there):
+        return None
+    return Dates(first=date_of(int(there.min())), last=date_of(int(there.max())))
+
+
+def _distinct(opened: OpenedRun) -> int:
+    found = opened.run.info.get("distinct")
+    return found if isinstance(found, int) else opened.copies()[0]
+
+
+def _checks(opened: OpenedRun) -> list[Check]:
+    model = opened.model
+    said = [
+        *checks.run_warnings(_warnings(opened)),
+        checks.unknown(model.n_known_, model.n_texts_),
+        checks.tiny(opened.topics),
+        checks.overlaps(opened.panel.likeness(), opened.ids),
+        checks.unsure(opened.rows().confidence.astype(np.float64)),
+    ]
+    if opened.counted.ended:  # takes a while for a million texts
+        distinct, most, text = opened.copies()
+        said.append(checks.copies(distinct, model.n_texts_, most, text))
+    said.sort(key=lambda remark: not remark["look"])
+    return [Check(look=remark["look"], text=_with_quote(remark, opened)) for remark in said]
+
+
+def _with_quote(remark: dict[str, Any], opened: OpenedRun) -> str:
+    """A check as one sentence: what it quotes or names stands behind it."""
+    label = {topic.id: topic.label for topic in opened.topics}
+    text = str(remark["text"])
+    if "quote" in remark:
+        return f"{text} “{remark['quote']}”"
+    if "pairs" in remark:
+        said = "; ".join(f"{label[a]} – {label[b]} ({value})" for a, b, value in remark["pairs"])
+        return f"{text} {said}"
+    if "topics" in remark:
+        return f"{text} {'; '.join(label[topic] for topic in remark['topics'])}"
+    return text
+
+
+def file_name(path: Any) -> str:
+    """The last part of a path of any system: where a file lies is nobody's business.
+
+    >>> file_name("C:\\\\texts\\\\tickets.csv")
+    'tickets.csv'
+    """
+    return str(path).replace("\\", "/").rstrip("/").split("/")[-1]
+
+
+def _no_path(value: Any) -> Any:
+    """A parameter, which may be a file."""
+    return file_name(value) if isinstance(value, str) and _PATH.match(value) else value
+
+
+# --- one text, new texts, a file of what is selected
+
+
+def whole_text(opened: OpenedRun, row: int, filters: Filters) -> WholeText:
+    """A text with all there is to it."""
+    table = opened.rows()
+    if row >= table.n:
+        raise Missing(f"there is no row {row:,} in {opened.name}; it has {table.n:,} texts")
+    rows = np.array([row], dtype=np.uint32)
+    text = opened.texts.at(rows, filters, whole=True)[0]
+    cells = table.cells(rows)
+    at = None
+    with suppress(Later):
+        at = points_of(opened.text_map().at[rows])[0]
+    return WholeText(
+        **dict(text),
+        columns=[_cell(name, _spelled(cells[name][0])) for name in cells.columns],
+        similar=similar_texts(opened, row),
+        at=at,
+    )
+
+
+def _cell(name: str, value: str | None) -> Cell:
+    cut = value is not None and len(value) > _CELL
+    return Cell(name=name, value=value[:_CELL] if value is not None else None, cut=cut)
+
+
+def _spelled(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, pl.Series):
+        return str(value.to_list())
+    return str(value)
+
+
+def similar_texts(opened: OpenedRun, row: int) -> list[Text]:
+    """The texts nearest in meaning to that of a row, none of them the same; none before texts are counted."""
+    if not opened.counted.ready:
+        return []
+    index, model = opened.counted.get().index, opened.model
+    counted, placing = model._counted, model._made.placing
+    own = int(index.rows[row])
+    columns = index.counts(np.array([own])).indices.astype(np.int64)
+    if not len(columns):
+        return []
+    scores = index.distinct_scores(opened.terms().meaning(opened.terms().telling(columns, _TELLING)))
+    most = min(_LOOKED_AT, len(scores) - 1)
+    near = np.argpartition(-scores, most)[: most + 1]
+    near = np.sort(near[(scores[near] > 0) & (near != own)])
+    if not len(near):
+        return []
+    rows = np.sort(np.append(near, own))
+    vectors = None if counted.vectors is None else np.asarray(counted.vectors)[rows]
+    seen = placing.see(index.counts(rows), vectors).directions
+    alike = np.round(seen[rows != own] @ seen[rows == own][0], 6)
+    best = near[np.lexsort((near, -alike))][:_SIMILAR]
+    return opened.texts.at(counted.first[best].astype(np.uint32))
+
+
+def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
+    """Where new texts belong, and why."""
+    if not texts:
+        return []
+    model = opened.model
+    series = next(text_batches(texts))
+    seen = model._seen(series)
+    found = model._answers(seen, series)
+    located = opened.texts.located(texts)
+    memberships = seen.memberships[:, opened.order]
+    try:
+        at = points_of(placed(opened.text_map().topics, opened.order, seen))
+    except Later:
+        at = [None] * len(texts)
+    return [
+        Answer(
+            topic=one.topic,
+            label=one.label,
+            confidence=round(one.confidence, 4),
+            second=one.second,
+            words=list(one.reason.words),
+            related=list(one.reason.related),
+            note=one.reason.note,
+            marks=joined(opened.texts.reason_marks(one.reason, words)),
+            shares=_shares(opened, row),
+            at=place,
+            unknown=list(dict.fromkeys(text[w.start : w.end] for w in words if w.column < 0)),
+        )
+        for one, text, words, row, place in zip(found, texts, located, memberships, at, strict=True)
+    ]
+
+
+def _shares(opened: OpenedRun, memberships: npt.NDArray[Any]) -> list[TopicShare]:
+    best = np.argsort(-np.round(memberships, 9), kind="stable")[:_SHARES]
+    return [
+        TopicShare(id=opened.ids[at], share=round(float(memberships[at]), 4))
+        for at in best.tolist()
+        if memberships[at] > 0
+    ]
+
+
+def exported(opened: OpenedRun, filters: Filters, kind: str, path: Path) -> None:
+    """Write the rows that are selected, with all their columns, as CSV or Parquet."""
+    table = opened.rows()
+    chosen = opened.selection().chosen(filters)
+    rows = np.arange(table.n, dtype=np.uint32) if chosen is None else chosen
+    with (SheetWriter if kind == "csv" else ParquetWriter)(path) as writer:
+        for batch in table.batches(rows):
+            writer.write(batch)
 
 
 def points_of(at: npt.NDArray[Any]) -> list[tuple[float, float] | None]:

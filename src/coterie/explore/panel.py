@@ -1,7 +1,8 @@
-"""All there is to a topic: its terms by two measures, typical and doubtful texts, neighbours, time."""
+"""The topics of a run: all of them in short, and all there is to one of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,13 +11,29 @@ import numpy.typing as npt
 import polars as pl
 
 from coterie.explore.caches import Once, Recent
-from coterie.explore.opened import OpenedRun
-from coterie.explore.rows import NO_DAY
-from coterie.explore.schemas import Candidate, ClassShare, Neighbour, OverTime, RelatedTerm, TopicDetail
+from coterie.explore.rows import NO_DAY, Rows
+from coterie.explore.schemas import (
+    Brief,
+    Candidate,
+    ClassShare,
+    Neighbour,
+    OverTime,
+    RelatedTerm,
+    TopicDetail,
+)
+from coterie.explore.search import Terms
+from coterie.explore.texts import Texts
+from coterie.map.colours import colours
+from coterie.map.layout import TopicMap
+from coterie.report import wording
 from coterie.report.groups import Columns, over_time
+from coterie.results import Topic
+from coterie.topics import TopicModel
 
 Ints = npt.NDArray[np.int64]
 
+#: Terms of a topic in short.
+_TERMS = 8
 #: Terms a reader may rank, and the settings of the slider by whose best they are chosen.
 _CANDIDATES, _SETTINGS = 200, np.linspace(0.0, 1.0, 9)
 #: A term that the topic uses less often is distinctive by chance.
@@ -30,26 +47,74 @@ _KEPT = 50
 
 
 class Panel:
-    """The topics of a run, one at a time."""
+    """The topics of a run by their places. `order` are places in the model, from the largest topic on."""
 
-    def __init__(self, opened: OpenedRun):
-        self._opened = opened
+    def __init__(
+        self,
+        model: TopicModel,
+        order: Sequence[int],
+        rows: Callable[[], Rows],
+        terms: Callable[[], Terms],
+        topic_map: Callable[[], TopicMap],
+        texts: Texts,
+    ):
+        self._model, self._order, self._texts = model, list(order), texts
+        self._rows, self._terms, self._topic_map = rows, terms, topic_map
+        self._topics: list[Topic] = [model.topics[at] for at in order]
+        self._ids = [topic.id for topic in self._topics]
+        self.briefs = Once(self._briefs)
         self._examples = Once(self._example_rows)
         self._borders = Once(self._by_doubt)
         self._time = Once(self._over_time)
         self._details: Recent[int, TopicDetail] = Recent(_KEPT)
 
-    def detail(self, topic: int) -> TopicDetail:
-        """A topic by its id."""
-        place = self._opened.topic_place(topic)
+    # --- all topics
+
+    def likeness(self) -> Any:
+        """Cosines of the centres of topics, by place."""
+        centers = self._model._description.centers[self._order]
+        return np.round(centers @ centers.T, 6)
+
+    def _means(self) -> Any:
+        """The mean confidence of the texts of each topic, those without a known word left out."""
+        rows = self._rows()
+        known = rows.known()
+        total = np.bincount(rows.place[known], rows.confidence[known], len(self._ids))
+        return total / np.maximum(np.bincount(rows.place[known], minlength=len(self._ids)), 1)
+
+    def _briefs(self) -> list[Brief]:
+        points, means = self._topic_map(), self._means()
+        shades = colours(points.shades)
+        return [
+            Brief(
+                id=topic.id,
+                label=topic.label,
+                named=topic.id in self._model._made.names,
+                size=topic.size,
+                share=topic.share,
+                terms=list(topic.terms[:_TERMS]),
+                coherence=round(topic.coherence, 4),
+                coherence_words=wording.coherence(topic.coherence),
+                distinctiveness=round(topic.distinctiveness, 4),
+                confidence=round(float(means[place]), 4),
+                colour=shades[place],
+                at=tuple(np.round(points.positions[place], 5).tolist()),
+                radius=round(float(points.radii[place]), 5),
+            )
+            for place, topic in enumerate(self._topics)
+        ]
+
+    # --- one topic
+
+    def detail(self, place: int) -> TopicDetail:
+        """All there is to the topic at a place."""
         return self._details.get(place, lambda: self._detail(place))
 
     def _detail(self, place: int) -> TopicDetail:
-        opened = self._opened
         examples = self._examples()[place]
-        texts = opened.texts_at(np.concatenate([examples, self._borderline(place, examples)]))
+        texts = self._texts.at(np.concatenate([examples, self._borderline(place, examples)]))
         return TopicDetail(
-            **opened.briefs()[place].model_dump(),
+            **self.briefs()[place].model_dump(),
             candidates=self._candidates(place),
             histogram=self._histogram(place),
             examples=texts[: len(examples)],
@@ -63,8 +128,8 @@ class Panel:
     # --- terms
 
     def _candidates(self, place: int) -> list[Candidate]:
-        found = self._opened.model._description
-        counts = found.counts[self._opened.order[place]]
+        found = self._model._description
+        counts = found.counts[self._order[place]]
         everywhere = found.counts.sum(axis=0)
         used = np.flatnonzero(counts >= _LEAST_COUNT)
         if len(used) < _FIRST:
@@ -81,7 +146,7 @@ class Panel:
             if len(chosen) >= _CANDIDATES:
                 break
             chosen[at] = None
-        names = self._opened.model.vectorizer_.vocabulary_.display
+        names = self._model.vectorizer_.vocabulary_.display
         return [
             Candidate(
                 term=names[used[at]],
@@ -93,32 +158,30 @@ class Panel:
         ]
 
     def _related(self, place: int) -> list[RelatedTerm]:
-        opened = self._opened
-        terms = opened.model._description.terms[opened.order[place]]
+        terms = self._model._description.terms[self._order[place]]
         best: dict[int, Any] = {}
-        for near in opened.terms().near(terms[:_FIRST], terms[:_OWN], _RELATED, _NEAR):
+        for near in self._terms().near(terms[:_FIRST], terms[:_OWN], _RELATED, _NEAR):
             if near.term not in best or near.similarity > best[near.term].similarity:
                 best[near.term] = near
         ranked = sorted(best.values(), key=lambda near: (-round(near.similarity, 6), near.term))[:_RELATED]
-        names = opened.model.vectorizer_.vocabulary_.display
+        names = self._model.vectorizer_.vocabulary_.display
         return [
             RelatedTerm(term=names[n.term], similarity=round(n.similarity, 3), through=names[n.source])
             for n in ranked
         ]
 
     def _neighbours(self, place: int) -> list[Neighbour]:
-        opened = self._opened
-        alike = opened.likeness()[place]
+        alike = self.likeness()[place]
         best = [at for at in np.argsort(-alike, kind="stable").tolist() if at != place][:_NEIGHBOURS]
         return [
-            Neighbour(id=opened.ids[at], label=opened.topics[at].label, likeness=round(float(alike[at]), 3))
+            Neighbour(id=self._ids[at], label=self._topics[at].label, likeness=round(float(alike[at]), 3))
             for at in best
         ]
 
     # --- texts
 
     def _histogram(self, place: int) -> list[int]:
-        rows = self._opened.rows()
+        rows = self._rows()
         sure = rows.confidence[(rows.place == place) & rows.known()]
         bins = np.minimum((sure * _BINS).astype(np.int64), _BINS - 1)
         found: list[int] = np.bincount(bins, minlength=_BINS).tolist()
@@ -126,28 +189,28 @@ class Panel:
 
     def _example_rows(self) -> list[npt.NDArray[np.uint32]]:
         """The rows of the typical texts of all topics: the first that reads so."""
-        wanted = list({text for topic in self._opened.topics for text in topic.examples})
-        texts = self._opened.rows().frame["text"]
+        wanted = list({text for topic in self._topics for text in topic.examples})
+        texts = self._rows().frame["text"]
         at = texts.is_in(wanted).arg_true().to_numpy()
         first: dict[str, int] = {}
         for row, text in zip(at.tolist(), texts[at], strict=True):
             first.setdefault(text, row)
         return [
             np.array([first[text] for text in topic.examples if text in first], dtype=np.uint32)
-            for topic in self._opened.topics
+            for topic in self._topics
         ]
 
     def _by_doubt(self) -> list[npt.NDArray[np.uint32]]:
         """Rows of each topic that are least sure: some more than are shown, as texts may be alike."""
-        rows = self._opened.rows()
+        rows = self._rows()
         known = np.flatnonzero(rows.known() & (rows.confidence > 0))
         order = known[np.lexsort((np.round(rows.confidence[known], 6), rows.place[known]))]
-        ends = np.searchsorted(rows.place[order], np.arange(len(self._opened.ids) + 1))
+        ends = np.searchsorted(rows.place[order], np.arange(len(self._ids) + 1))
         return [order[a:b][: 10 * _BORDER].astype(np.uint32) for a, b in pairwise(ends)]
 
     def _borderline(self, place: int, examples: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
         rows = self._borders()[place]
-        table = self._opened.rows()
+        table = self._rows()
         seen = set(table.at(examples)["text"]) if len(examples) else set()
         chosen: list[int] = []
         for row, text in zip(rows.tolist(), table.at(rows)["text"], strict=True):
@@ -159,7 +222,7 @@ class Panel:
     # --- over time, by class
 
     def _over_time(self) -> dict[str, Any] | None:
-        rows = self._opened.rows()
+        rows = self._rows()
         days = rows.days()
         if days is None:
             return None
@@ -168,7 +231,7 @@ class Panel:
             pl.DataFrame({"x": dates, "there": days != NO_DAY}).select(pl.when("there").then("x")).to_series()
         )
         places = np.where(rows.known(), rows.place.astype(np.int64), -1)
-        found = over_time(Columns(dates=dates), places, len(self._opened.ids))
+        found = over_time(Columns(dates=dates), places, len(self._ids))
         return found if found and "periods" in found else None
 
     def _timeline(self, place: int) -> OverTime | None:
@@ -182,7 +245,7 @@ class Panel:
         return OverTime(every=found["unit"], periods=found["periods"], counts=counts, shares=shares)
 
     def _by_class(self, place: int) -> list[ClassShare] | None:
-        rows = self._opened.rows()
+        rows = self._rows()
         classes = rows.classes()
         if classes is None:
             return None

@@ -20,7 +20,7 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.explore.caches import Once
-from coterie.explore.words import folded
+from coterie.explore.search import folded
 from coterie.results import NO_KNOWN_WORD
 from coterie.runs import TABLE, Run
 from coterie.topics.trends import read_dates

@@ -1,16 +1,24 @@
-"""Search by meaning: a query is its terms and those that keep their company; texts are found through both."""
+"""Search: by words, whatever their case and accents, or by meaning.
+
+By meaning, a query is its terms and those that are used like them; texts are found through both.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from scipy.sparse import csr_matrix, vstack
 
 from coterie.explore.caches import Recent
 from coterie.linalg.rows import unit_dense
+from coterie.text.unspaced import CHARACTER
 from coterie.topics import TopicModel
 
 Floats = npt.NDArray[np.float32]
@@ -18,11 +26,125 @@ Ints = npt.NDArray[np.int64]
 
 #: Terms related to one term of a query, and from which similarity on.
 _MOST, _NEAR = 12, 0.2
-#: A term in fewer texts has no company to speak of, and in so many it is half believed.
+#: A term in fewer texts says too little about its use; in so many it is half believed.
 _LEAST_TEXTS, _HALF = 3, 5.0
 #: A related word counts for less than the word itself.
 _LESS = 0.7
 _KEPT = 8
+
+#: Words of a query that are looked for.
+_MOST_WORDS = 20
+#: Texts that are looked through together: most words are found in the first of them.
+_SLICE = 65_536
+_PIECES = re.compile(r'"([^"]*)"?|(\S+)')
+_UNSPACED = re.compile(CHARACTER)
+#: Signs that mean something in a pattern; "\\<" would mean something where "<" does not.
+_SIGNS = re.compile(r"[\\.+*?()|\[\]{}^$]")
+
+
+# --- by words
+
+
+def folded(text: pl.Expr) -> pl.Expr:
+    """Texts without case and accents."""
+    # null where there is nothing to do: that costs nothing
+    wide = pl.when(text.str.len_bytes() != text.str.len_chars()).then(text)
+    accented = wide.str.normalize("NFKD").str.replace_all(r"\p{Mn}", "").str.normalize("NFC")
+    return pl.coalesce(accented, text).str.to_lowercase()
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is looked for: `parts` are words and phrases as they were written."""
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, query: str) -> Words:
+        """The words of a query; what stands in quotes is a phrase.
+
+        >>> Words.of('refund "late parcel"').parts
+        ('refund', 'late parcel')
+        """
+        found = (phrase or word for phrase, word in _PIECES.findall(query))
+        parts = [" ".join(part.split()) for part in found]
+        return cls(tuple(dict.fromkeys(part for part in parts if part.strip('" ')))[:_MOST_WORDS])
+
+    @cached_property
+    def patterns(self) -> tuple[str, ...]:
+        """A pattern for the folded form of each part, for Rust and Python alike."""
+        spelled = pl.DataFrame({"part": self.parts}, schema={"part": pl.String}).select(
+            folded(pl.col("part"))
+        )
+        return tuple(map(_pattern, spelled.to_series()))
+
+    def within(self, texts: pl.Series) -> npt.NDArray[np.bool_]:
+        """Which folded texts hold all of them."""
+        found = np.ones(len(texts), dtype=bool)
+        for pattern in self.patterns:
+            some = np.flatnonzero(found)
+            if not len(some):
+                break
+            inside = texts if len(some) == len(texts) else texts[some]
+            found[some] = inside.str.contains(pattern).to_numpy()
+        return found
+
+    def absent(self, texts: pl.Series) -> tuple[str, ...]:
+        """Those that none of the folded texts holds."""
+        slices = list(texts.to_frame().iter_slices(_SLICE))
+        return tuple(
+            part
+            for part, pattern in zip(self.parts, self.patterns, strict=True)
+            if not any(some.to_series().str.contains(pattern).any() for some in slices)
+        )
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where in a text, as it is written, they stand: in code points."""
+        if not self.parts:
+            return []
+        plain, origin = _aligned(text)
+        found = []
+        for pattern in self.patterns:
+            for match in re.finditer(pattern, plain):
+                start, end = match.span()
+                if end > start:
+                    found.append((origin[start], _end(text, origin[end - 1] + 1)))
+        return sorted(set(found))
+
+
+def _pattern(part: str) -> str:
+    """A word begins where a word begins, unless its script has no spaces or it begins with a sign."""
+    words = r"\s+".join(_SIGNS.sub(lambda sign: "\\" + sign.group(), word) for word in part.split())
+    first = part[:1]
+    begins = (first.isalnum() or first == "_") and not _UNSPACED.match(first)
+    return (r"\b" if begins else "") + words
+
+
+def _aligned(text: str) -> tuple[str, list[int]]:
+    """A folded text, and for each of its characters the place of the one it came from."""
+    if text.isascii():
+        return text.lower(), list(range(len(text)))
+    plain: list[str] = []
+    origin: list[int] = []
+    for place, sign in enumerate(text):
+        if sign.isascii():
+            piece = sign.lower()
+        else:
+            bare = "".join(c for c in unicodedata.normalize("NFKD", sign) if unicodedata.category(c) != "Mn")
+            piece = unicodedata.normalize("NFC", bare).lower()
+        plain.append(piece)
+        origin += [place] * len(piece)
+    return "".join(plain), origin
+
+
+def _end(text: str, end: int) -> int:
+    """Accents that follow belong to the letter before."""
+    while end < len(text) and unicodedata.category(text[end]) == "Mn":
+        end += 1
+    return end
+
+
+# --- by meaning
 
 
 @dataclass(frozen=True, slots=True)

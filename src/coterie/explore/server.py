@@ -26,10 +26,9 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from coterie import __version__
 from coterie.errors import InputError
-from coterie.explore import routes_change, routes_read
-from coterie.explore.guard import Guard, is_loopback
+from coterie.explore import routes
+from coterie.explore.guard import Guard, Invalid, Later, Refused, is_loopback
 from coterie.explore.jobs import Jobs
-from coterie.explore.refusals import Invalid, Later, Refused
 from coterie.explore.schemas import Problem
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
@@ -80,8 +79,7 @@ def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
     )
     app.add_middleware(Guard, host=settings.host, token=settings.token, limit=workspace.upload_bytes)
     _tell_errors(app, workspace)
-    app.include_router(routes_read.router(workspace))
-    app.include_router(routes_change.router(workspace, jobs, uploads))
+    app.include_router(routes.router(workspace, jobs, uploads))
     _serve_files(app)
     app.openapi()  # built once, before requests ask for it from several threads
     return app

@@ -6,31 +6,54 @@ their own, and only an ending that is known is kept, for it tells the format.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import re
 import secrets
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 from threading import Lock
+from typing import Any, Literal
 
+import polars as pl
 from starlette.concurrency import run_in_threadpool
 
 from coterie.errors import InputError
-from coterie.explore import schemas_change as schemas
-from coterie.explore.preview import look_at
-from coterie.explore.refusals import Changed, Invalid, Missing
+from coterie.explore import schemas
+from coterie.explore.guard import Changed, Invalid, Missing
 from coterie.storage import locks
+from coterie.text.guess import likely_language
+from coterie.text.readers import TextSource, columnar, delimited
+from coterie.text.readers.bytes import (
+    PIECE,
+    Lines,
+    encoding_of,
+    on_disk,
+    open_bytes,
+    refuse_binary,
+    told_faults,
+)
+from coterie.text.readers.lines import json_objects
+from coterie.text.readers.rows import BadRow, Options
+from coterie.text.readers.source import Format, guess_format
+from coterie.topics.trends import read_dates
 
 #: Files that wait to be fitted; the oldest goes when there are more.
 _KEPT = 4
 _PREFIX = "coterie-uploads-"
 _ENDING = re.compile(r"\.(?:csv|tsv|tab|jsonl|ndjson|json|txt|text|log|parquet|pq|xlsx)(?:\.gz)?$", re.I)
 _LONGEST = 120
+#: Rows that are looked at, those that are shown, and characters of a cell that is shown.
+SEEN, SHOWN, CELL = 1000, 20, 300
+_PLACE = "this file"
+_NUMBER = re.compile(r"[-+]?[\d.,  ]*\d(?:e[-+]?\d+)?\s?%?", re.I)
+_NAMED_LABEL = re.compile(r"label|class|categor|tag|topic|type|group|kind|intent", re.I)
+Kind = Literal["text", "number", "date", "class", "empty"]
 
 
 @dataclass
@@ -170,3 +193,179 @@ def _sweep() -> None:
 def _is_ours(folder: Path) -> bool:
     """Whether this user made a folder; where users have no numbers, each has temporary files of their own."""
     return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+
+
+# --- a file before it is fitted: its first rows, what its columns hold, and which of them is likely which
+
+
+@dataclass
+class _Shown(TextSource):
+    """A file that is called what the person who sent it would call it."""
+
+    @property
+    def place(self) -> str:
+        return _PLACE
+
+
+def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
+    """What a file holds; one that cannot be read is told in a sentence."""
+    with told_faults(_PLACE), open_bytes(path) as stream:
+        head = stream.head()
+        format_ = guess_format(path, head, Options())
+        encoding = None if format_ in ("parquet", "xlsx") else _encoding(path, head)
+    options = Options(encoding)
+    names = _columns(path, format_, options)
+    table, skipped = _first_rows(path, format_, options, names)
+    columns = [_column(table[column]) for column in table.columns[: schemas.MOST_COLUMNS]]
+    delimiter = None
+    if format_ in ("csv", "tsv"):
+        text = head.decode(encoding or "utf-8", "replace")
+        delimiter = "\t" if format_ == "tsv" else delimited.guess_delimiter(text)
+    return schemas.Upload(
+        id=id,
+        name=name,
+        bytes=size,
+        rows_seen=len(table),
+        skipped=skipped,
+        columns=columns,
+        preview=[
+            [_cell(value) for value in row[: schemas.MOST_COLUMNS]] for row in table.head(SHOWN).iter_rows()
+        ],
+        guess=guess(columns, table),
+        format=format_,
+        encoding=None if encoding is None else encoding.removesuffix("-sig"),
+        delimiter=delimiter,
+    )
+
+
+def _encoding(path: Path, head: bytes) -> str:
+    """UTF-8 or a kin of it; that of old Windows programs if more bytes speak against UTF-8 than for it."""
+    found = encoding_of(head)
+    if found != "utf-8-sig":
+        return found
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    good = bad = 0
+    with told_faults(_PLACE), open_bytes(path) as stream:
+        while piece := stream.read(PIECE * 16):
+            if piece.isascii():
+                continue
+            text = decoder.decode(piece)
+            wrong = text.count("\ufffd")
+            bad += wrong
+            good += sum(sign > "\x7f" for sign in text) - wrong
+    return "cp1252" if bad > good else found
+
+
+def _columns(path: Path, format_: Format, options: Options) -> list[str]:
+    """Names of the columns, in their order."""
+    with told_faults(_PLACE), open_bytes(path) as stream:
+        if format_ == "parquet":
+            with on_disk(path, stream) as file:
+                try:
+                    return pl.scan_parquet(file, glob=False).collect_schema().names()
+                except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+                    first = (str(error).splitlines() or [""])[0]
+                    raise InputError(f"{_PLACE} cannot be read as Parquet: {first[:200]}") from error
+        if format_ == "xlsx":
+            return list(columnar.read_xlsx(stream, True, _PLACE).columns)
+        refuse_binary(stream.head(), _PLACE, options.encoding if options.encoding == "cp1252" else None)
+        with Lines(stream, options.encoding, _PLACE) as text:
+            if format_ == "lines":
+                return ["text"]
+            if format_ == "jsonl":
+                return _keys(text)
+            read = delimited.read_tsv if format_ == "tsv" else delimited.read_csv
+            return list(read(text, options).columns)
+
+
+def _keys(text: Lines) -> list[str]:
+    """Keys of the first objects, those that hold one value first: texts are never in the others."""
+    keys: dict[str, bool] = {}
+    first_bad: BadRow | None = None
+    for number, found in enumerate(json_objects(text)):
+        if number >= SEEN or text.read > 1 << 20:
+            break
+        if isinstance(found, BadRow):
+            first_bad = first_bad or found
+        else:
+            keys |= {key: keys.get(key, False) or isinstance(v, (list, dict)) for key, v in found[1].items()}
+    if not keys:
+        raise InputError(f"{_PLACE} has no row that can be read" + (f"; {first_bad}" if first_bad else ""))
+    return sorted(keys, key=keys.__getitem__)
+
+
+def _first_rows(
+    path: Path, format_: Format, options: Options, names: Sequence[str]
+) -> tuple[pl.DataFrame, int]:
+    """The first rows that can be read, and how many among them cannot.
+
+    To read, a text column is named; any that holds texts will do.
+    """
+    fault: InputError | None = None
+    for column in names[: schemas.MOST_COLUMNS]:
+        source = _Shown(path, column, format_, options, skip_bad=True, batch_rows=SEEN)
+        try:
+            return next(iter(source)).table, source.skipped
+        except InputError as error:
+            fault = fault or error
+    raise fault or InputError(f"{_PLACE} has no columns")
+
+
+def _column(values: pl.Series) -> schemas.UploadedColumn:
+    texts = [_cell(value, None).strip() for value in values]
+    filled = [text for text in texts if text]
+    distinct = len(set(filled))
+    return schemas.UploadedColumn(
+        name=values.name,
+        kind=_kind(values, filled, distinct),
+        filled=round(len(filled) / max(len(texts), 1), 4),
+        mean_length=round(sum(map(len, filled)) / max(len(filled), 1), 1),
+        distinct_share=round(distinct / max(len(filled), 1), 4),
+        samples=[text[:CELL] for text in list(dict.fromkeys(filled))[:3]],
+    )
+
+
+def _kind(values: pl.Series, filled: Sequence[str], distinct: int) -> Kind:
+    if not filled:
+        return "empty"
+    if values.dtype.is_temporal() or _are_dates(filled):
+        return "date"
+    numbers = values.dtype.is_numeric() or sum(bool(_NUMBER.fullmatch(t)) for t in filled) > 0.95 * len(
+        filled
+    )
+    if distinct <= min(100, max(0.2 * len(filled), 2)) and len(filled) > distinct:
+        return "class"
+    return "number" if numbers or values.dtype.is_numeric() else "text"
+
+
+def _are_dates(filled: Sequence[str]) -> bool:
+    """Whether nearly all are dates; somebody may have written "n/a"."""
+    dates, _ = read_dates(list(filled[:200]))
+    return dates.null_count() <= 0.1 * len(dates)
+
+
+def guess(columns: Sequence[schemas.UploadedColumn], table: pl.DataFrame) -> schemas.Guess:
+    """The text column is the one with long and different values; dates look like dates, classes repeat."""
+
+    def worth(column: schemas.UploadedColumn) -> float:
+        wordy = any(" " in text or not text.isascii() for text in column.samples)
+        likely = {"text": 1.0, "class": 0.3, "number": 0.01, "date": 0.001, "empty": 0.0}[column.kind]
+        # keys and addresses are long and all different, but they have no words
+        return column.mean_length * column.distinct_share * column.filled * likely * (1.0 if wordy else 0.05)
+
+    text = max(columns, key=worth)
+    others = [column for column in columns if column is not text]
+    date = next((column.name for column in others if column.kind == "date"), None)
+    classes = [column for column in others if column.kind == "class" and column.filled > 0.5]
+    label = max(classes, key=lambda c: (bool(_NAMED_LABEL.search(c.name)), c.distinct_share), default=None)
+    language = (
+        likely_language(table[text.name].cast(pl.String, strict=False)) if text.kind == "text" else None
+    )
+    return schemas.Guess(
+        text=text.name, date=date, label=label.name if label else None, language=language or "english"
+    )
+
+
+def _cell(value: Any, most: int | None = CELL) -> str:
+    text = "" if value is None else value if isinstance(value, str) else str(value)
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"

@@ -15,10 +15,8 @@ from threading import Lock
 from typing import Any
 
 from coterie.errors import InputError
-from coterie.explore.guard import UPLOAD_BYTES
-from coterie.explore.opened import OpenedRun
-from coterie.explore.overview import file_name
-from coterie.explore.refusals import Changed, Invalid, Missing, without_paths
+from coterie.explore.guard import UPLOAD_BYTES, Changed, Invalid, Missing, without_paths
+from coterie.explore.opened import OpenedRun, file_name
 from coterie.runs import MARKER, Run, open_run
 from coterie.storage.files import read_json
 from coterie.storage.folder import recover
@@ -138,7 +136,7 @@ class Workspace:
                 gone.append(self._opened.popitem(last=False)[1])
         for other in gone:
             if other is not None:
-                other.close()
+                other.counted.close()
         return opened
 
     def close(self) -> None:
@@ -147,7 +145,7 @@ class Workspace:
             runs = list(self._opened.values())
             self._opened.clear()
         for run in runs:
-            run.close()
+            run.counted.close()
 
     def check(self, name: str, version: str) -> None:
         """Refuse a change that was made for another state of the run."""

@@ -13,8 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from coterie.errors import InputError
-from coterie.storage.files import AGAIN, opened
-from coterie.storage.words import cannot
+from coterie.storage.files import AGAIN, cannot, opened
 
 Array = NDArray[Any]
 

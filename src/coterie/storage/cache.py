@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 
 def cache_folder() -> Path:
     """``COTERIE_CACHE`` if set, otherwise where the system keeps a user's caches; it need not exist."""
     if chosen := os.environ.get("COTERIE_CACHE"):
         return Path(chosen).expanduser()
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
+    if xdg := os.environ.get("XDG_CACHE_HOME"):  # on every system, not only where it is the custom
         return Path(xdg) / "coterie"
-    if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
-        return Path(local) / "coterie" / "cache"
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "coterie"
+    return user_cache_path("coterie", appauthor=False)
 
 
 def private_cache_folder() -> Path:

@@ -1,11 +1,16 @@
-"""Files that others may have touched: opened only if plain, read only up to a limit, JSON only if plain."""
+"""Files that others may have touched: opened only if plain, read only up to a limit, JSON only if plain.
+
+What the system says about them is put in the words of a person.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +18,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from coterie.errors import InputError
-from coterie.storage.words import cannot
 
 MAX_JSON_BYTES = 1 << 28
 MAX_JSON_VALUES = 8_000_000
@@ -22,6 +26,29 @@ MAX_JSON_VALUES = 8_000_000
 MAX_DIGITS = 100
 _PIECE = 1 << 20
 AGAIN = "copy it anew from where it came from, or fit and save again"
+ELSEWHERE = "choose another folder"
+
+_WORDS = {
+    errno.ENOSPC: ("the disk is full", "free some space or choose another folder"),
+    errno.EDQUOT: ("your disk quota is used up", "free some space or choose another folder"),
+    errno.EFBIG: ("a file would be larger than this system allows", ELSEWHERE),
+    errno.EROFS: ("the file system is read-only", ELSEWHERE),
+    errno.EACCES: ("permission denied", "change the permissions or choose another folder"),
+    errno.EPERM: ("permission denied", "change the permissions or choose another folder"),
+    errno.ENOTDIR: ("a part of its path is a file", ELSEWHERE),
+    errno.EEXIST: ("something of that name is there already", "choose another name"),
+    errno.ENAMETOOLONG: ("its name is too long", "choose a shorter name"),
+    errno.EIO: ("the disk reports an error", "check the disk or choose another folder"),
+    errno.EXDEV: ("it is on another file system than the folder around it", "name a folder inside it"),
+    errno.EBUSY: ("the system is using it", "close what has it open, or name a folder inside it"),
+    errno.ELOOP: ("its links lead in a circle", ELSEWHERE),
+    errno.ENOENT: ("it does not exist", "check the path"),
+    errno.EISDIR: ("it is a folder", "check the path"),
+    errno.EMFILE: ("too many files are open", "close some and try again"),
+}
+
+DEVICE_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""Faults of the place that is written to, whatever file they are reported for."""
 
 
 def checksum(path: str | Path) -> str:
@@ -124,3 +151,22 @@ def _finite(digits: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"the number {digits[:20]} is too large")
     return number
+
+
+# --- what the system says
+
+
+def number(error: BaseException) -> int:
+    """The number of the system's error, which polars tells only in words; 0 if there is none."""
+    told = re.search(r"\(os error (\d+)\)", str(error))
+    return getattr(error, "errno", None) or (int(told[1]) if told else 0)
+
+
+def cannot(path: str | Path, verb: str, error: BaseException) -> InputError:
+    """The sentence for a file or folder that cannot be "written", "read" and so on."""
+    code = number(error)
+    what, remedy = _WORDS.get(code, ("", ""))
+    if verb == "read":
+        remedy = "check the path and its permissions"
+    what = what or (os.strerror(code) if code else (str(error).splitlines() or [type(error).__name__])[0])
+    return InputError(f"{path} cannot be {verb}: {what}; {remedy or ELSEWHERE}")

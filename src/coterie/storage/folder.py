@@ -20,9 +20,9 @@ from typing import NamedTuple, TypeVar
 
 from coterie.errors import InputError
 from coterie.storage import trees
-from coterie.storage.exchange import exchange
+from coterie.storage.files import DEVICE_FAULTS, cannot, number
 from coterie.storage.locks import Lock, take
-from coterie.storage.words import DEVICE_FAULTS, cannot, number
+from coterie.storage.trees import exchange
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
         target.parent.mkdir(parents=True, exist_ok=True)
         recover(target)
         _refuse_foreign(target, marker)
-        _sweep(target)
+        sweep(target)
         staging, lock = _stage(target)
     try:
         with _told_of_staging(folder, staging):
@@ -194,8 +194,8 @@ def _stage(target: Path) -> tuple[Path, Lock]:
                 return staging, lock
 
 
-def _sweep(target: Path) -> None:
-    """Remove what killed processes have left."""
+def sweep(target: Path) -> None:
+    """Remove what killed processes have left beside a folder that `replaced` writes."""
     old = _leftovers(target, "old") if os.path.lexists(target) else []
     for leftover in [*old, *_leftovers(target, "new")]:
         with suppress(OSError):

@@ -19,8 +19,7 @@ from scipy import sparse
 from coterie.errors import InputError
 from coterie.storage import files
 from coterie.storage.arrays import RESERVED, Array, read_arrays, savable, write_arrays
-from coterie.storage.files import AGAIN, checksum, read_json
-from coterie.storage.words import cannot
+from coterie.storage.files import AGAIN, cannot, checksum, read_json
 
 __all__ = ["ARRAYS_FILE", "STATE_FILE", "VERSION", "checksum", "read_state", "write_state"]
 

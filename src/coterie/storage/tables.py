@@ -20,8 +20,7 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.storage import trees
-from coterie.storage.files import AGAIN, opened
-from coterie.storage.words import cannot, number
+from coterie.storage.files import AGAIN, cannot, number, opened
 
 # besides the four: what a program strips before it looks at a cell, and the wide forms of the four
 _COMMANDS = r"[=+\-@\t\r\n\x00\x{FEFF}＝＋－＠]"

@@ -41,7 +41,7 @@ def read_jsonl(lines: Lines, column: str | None) -> Table:
     The first rows tell whether there is such a column, and the very first whether texts are lists of
     tokens. Columns that turn up later are added; a row without one has None there.
     """
-    objects = _objects(lines)
+    objects = json_objects(lines)
     ahead: list[tuple[int, dict[str, Any]] | BadRow] = []
     while len(ahead) < LOOK_AHEAD and lines.read < LOOK_AHEAD_CHARS and (found := next(objects, None)):
         ahead.append(found)
@@ -70,7 +70,8 @@ def read_jsonl(lines: Lines, column: str | None) -> Table:
     return Table(columns, rows(), tokenised=tokenised)
 
 
-def _objects(lines: Lines) -> Iterator[tuple[int, dict[str, Any]] | BadRow]:
+def json_objects(lines: Lines) -> Iterator[tuple[int, dict[str, Any]] | BadRow]:
+    """The object of each line with its number, or what is wrong with it; a string is {"text": …}."""
     keys: set[str] = set()
     for number, line in enumerate(chain.from_iterable(iter(lines.take, [])), start=1):
         if not line.strip():

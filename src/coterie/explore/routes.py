@@ -1,4 +1,4 @@
-"""Routes that read: runs, topics, texts, the map, trying a text, exports."""
+"""The routes of the API: what is asked is checked and handed on to who answers it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import APIRouter, Body, Depends, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
 from coterie import __version__
-from coterie.explore import schemas
-from coterie.explore.asking import assigned, exported, whole_text
-from coterie.explore.guard import marked, report_policy
-from coterie.explore.opened import OpenedRun
-from coterie.explore.places import Box, Corner
-from coterie.explore.refusals import Invalid, Missing
-from coterie.explore.selection import MOST_CORNERS, Filters
+from coterie.explore import comparing, editing, schemas
+from coterie.explore.guard import UPLOADS, Invalid, Missing, marked, report_policy
+from coterie.explore.jobs import Jobs
+from coterie.explore.opened import OpenedRun, assigned, exported, whole_text
+from coterie.explore.opened import overview as overview_of
+from coterie.explore.selection import MOST_CORNERS, Box, Corner, Filters
+from coterie.explore.uploads import Uploads
+from coterie.explore.workspace import Workspace
 from coterie.runs import REPORT
 from coterie.text.languages import known_languages
-
-if TYPE_CHECKING:
-    from coterie.explore.workspace import Workspace
 
 #: Texts that may be tried at once, and rows of a page.
 _TRIES, _PAGE = 100, 200
@@ -35,30 +33,39 @@ _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.p
 
 Responses = dict[int | str, dict[str, Any]]
 RunName = Annotated[str, InPath(max_length=255, description="name of a run's folder")]
-_MISSING: Responses = {404: {"model": schemas.Problem}}
-_WITH_BODY: Responses = {code: {"model": schemas.Problem} for code in (400, 404, 413, 415)}
-_LATER: Responses = {**_MISSING, 503: {"model": schemas.Problem}}
+Id = Annotated[str, InPath(max_length=64)]
+_PROBLEM: dict[str, Any] = {"model": schemas.Problem}
+_MISSING: Responses = {404: _PROBLEM}
+_WITH_BODY: Responses = dict.fromkeys((400, 404, 413, 415), _PROBLEM)
+_CHANGES: Responses = dict.fromkeys((400, 404, 409, 413, 415), _PROBLEM)
+_LATER: Responses = {**_MISSING, 503: _PROBLEM}
+_MARKED = [Depends(marked)]
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _POINTS: Responses = {200: {"content": {"application/octet-stream": _BINARY}}}
 _TABLES: Responses = {
     200: {"description": "as asked for", "content": dict.fromkeys(_TYPES.values(), _BINARY)}
 }
+_UPLOADED = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
 _PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
 
-def router(workspace: Workspace) -> APIRouter:
+def router(workspace: Workspace, jobs: Jobs, uploads: Uploads) -> APIRouter:
     """The routes, on the runs of a folder."""
     routes = APIRouter(prefix="/api")
 
     def opened(run: str) -> OpenedRun:
         found = workspace.get(run)
-        found.warm_up()
+        found.counted.warm_up()
         return found
 
     _about_runs(routes, workspace)
     _about_topics(routes, opened)
     _about_texts(routes, opened)
     _as_files(routes, opened)
+    _compare(routes, workspace)
+    _edits(routes, workspace, jobs)
+    _jobs(routes, jobs)
+    _uploads(routes, workspace, jobs, uploads)
     return routes
 
 
@@ -84,14 +91,15 @@ def _about_topics(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None
     @routes.get("/runs/{run}", tags=["runs"], responses=_MISSING)
     def overview(run: RunName) -> schemas.Overview:
         """A run and its topics, the largest first."""
-        return opened(run).overview()
+        return overview_of(opened(run))
 
     @routes.get("/runs/{run}/topics/{id}", tags=["topics"], responses=_MISSING)
     def topic(run: RunName, id: Annotated[int, InPath(ge=0, lt=1 << 31)]) -> schemas.TopicDetail:
         """A topic: terms, confidence, typical and borderline texts, related words, time, classes."""
-        return opened(run).panel().detail(id)
+        found = opened(run)
+        return found.panel.detail(found.topic_place(id))
 
-    @routes.post("/runs/{run}/assign", tags=["texts"], responses=_WITH_BODY, dependencies=[Depends(marked)])
+    @routes.post("/runs/{run}/assign", tags=["texts"], responses=_WITH_BODY, dependencies=_MARKED)
     def assign(run: RunName, tried: Annotated[schemas.AssignRequest, Body()]) -> schemas.Answers:
         """Where texts belong that need not be of the run, how sure that is, and why."""
         return schemas.Answers(answers=assigned(opened(run), tried.texts))
@@ -110,7 +118,7 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         return schemas.TextPage(
             total=len(rows),
             offset=asked.offset,
-            rows=found.texts_at(page, filters),
+            rows=found.texts.at(page, filters),
             query=found.query(filters),
         )
 
@@ -167,6 +175,86 @@ def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         content = found.checked(REPORT).read_bytes()
         policy = {"content-security-policy": report_policy(content)}
         return Response(content, media_type="text/html; charset=utf-8", headers=policy)
+
+
+# --- changes and comparison
+
+
+def _compare(routes: APIRouter, workspace: Workspace) -> None:
+    @routes.get("/compare", tags=["compare"], responses=_MISSING)
+    def compare(
+        a: Annotated[str, Query(max_length=255, description="a run")],
+        b: Annotated[str, Query(max_length=255, description="the run that it is compared with")],
+    ) -> comparing.Comparison:
+        """What became of the topics of one run in another, and how many texts moved."""
+        return comparing.compare(workspace.get(a), workspace.get(b))
+
+
+def _edits(routes: APIRouter, workspace: Workspace, jobs: Jobs) -> None:
+    @routes.post(
+        "/runs/{run}/edits", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
+    )
+    def edit(run: RunName, request: Annotated[schemas.EditRequest, Body()]) -> schemas.Job:
+        """Rename, merge or split topics, ban terms, pin texts; the folder of the run is written anew."""
+        return editing.edit(workspace, jobs, run, request)
+
+    @routes.post("/runs/{run}/undo", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED)
+    def undo(run: RunName, request: Annotated[schemas.UndoRequest, Body()]) -> schemas.Job:
+        """Take the last edit back."""
+        return editing.undo(workspace, jobs, run, request)
+
+    @routes.post(
+        "/runs/{run}/refit", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
+    )
+    def refit(run: RunName, request: Annotated[schemas.RefitRequest, Body()]) -> schemas.Job:
+        """Fit the same texts anew and apply the edits again."""
+        return editing.refit(workspace, jobs, run, request)
+
+
+def _jobs(routes: APIRouter, jobs: Jobs) -> None:
+    @routes.get("/jobs", tags=["jobs"])
+    def listed() -> schemas.JobList:
+        """Jobs of this server, the newest first."""
+        return schemas.JobList(jobs=jobs.all())
+
+    @routes.get("/jobs/{id}", tags=["jobs"], responses=_MISSING)
+    def job(id: Id) -> schemas.Job:
+        """How far a job is."""
+        return jobs.get(id)
+
+    @routes.delete("/jobs/{id}", tags=["jobs"], responses=_CHANGES, dependencies=_MARKED)
+    def cancel(id: Id) -> schemas.Job:
+        """Cancel a job; an edit that is being written is finished."""
+        return jobs.cancel(id)
+
+
+def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploads) -> None:
+    @routes.put(
+        UPLOADS.removeprefix("/api"),
+        status_code=201,
+        tags=["start"],
+        responses={413: _PROBLEM, 415: _PROBLEM},
+        dependencies=_MARKED,
+        openapi_extra=_UPLOADED,
+    )
+    async def upload(
+        request: Request,
+        name: Annotated[str, Query(max_length=1000, description="what to call the file")],
+    ) -> schemas.Upload:
+        """Send a file to look at: CSV, TSV, JSON lines, Parquet, Excel or one text a line, plain or gzip."""
+        return await uploads.receive(name, request.stream())
+
+    @routes.post(
+        "/uploads/{id}/fit", status_code=202, tags=["start"], responses=_CHANGES, dependencies=_MARKED
+    )
+    def fit(id: Id, request: Annotated[schemas.FitRequest, Body()]) -> schemas.Job:
+        """Find the topics of an uploaded file; the run is written into the folder of runs."""
+        return editing.fit(workspace, jobs, uploads, id, request)
+
+    @routes.delete("/uploads/{id}", status_code=204, tags=["start"], responses=_CHANGES, dependencies=_MARKED)
+    def delete(id: Id) -> None:
+        """Remove an uploaded file."""
+        uploads.delete(id)
 
 
 # --- what is asked
