@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import coo_matrix, csr_matrix, random
 
-from coterie import canonical as module
+from coterie.linalg import canonical as module
 from coterie.linalg.canonical import canonical
 from matrices import count_matrices, with_weights
 

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie import folding
-from coterie.corpus import Vectorizer
+from coterie.corpus import Vectorizer, folding
 from coterie.engines import DiskEngine, MemoryEngine, memory
 from coterie.text import read_texts
 

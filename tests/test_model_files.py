@@ -192,7 +192,7 @@ run.with_texts()
 names = ["odd", "even"]
 print("ready", flush=True)
 for turn in range(10_000):
-    run.model.rename(0, names[turn % 2])
+    run.model.edits.rename(0, names[turn % 2])
     run.model.edits = run.model.edits[-1:]
     run.save()
 """
@@ -208,7 +208,7 @@ def run_folder(tmp_path_factory):
 
 def test_a_run_whose_save_is_killed_is_the_old_one_or_the_new_one(run_folder):
     run = open_run(run_folder)
-    run.with_texts().rename(0, "even")
+    run.with_texts().edits.rename(0, "even")
     run.save()
     labels = set()
     draw = random.Random(0)

@@ -12,7 +12,8 @@ import pytest
 
 from coterie import TopicModel
 from coterie.errors import InputError
-from coterie.runs import ADDED, assigned_table, edits_of, fit_run, open_run
+from coterie.runs import assigned_table, edits_of, fit_run, open_run
+from coterie.runs.record import ADDED
 from coterie.storage.tables import read_csv
 from coterie.text import read_texts
 
@@ -198,7 +199,7 @@ def test_tokenised_texts_stay_tokens(tmp_path):
     model = run.with_texts()
     assert model.topics == plain.topics
     np.testing.assert_array_equal(model.labels_, plain.labels_)
-    model.merge(0, 1)
+    model.edits.merge(0, 1)
     assert len(run.save().model.topics) == 2
 
 
@@ -275,7 +276,7 @@ def test_edits_are_saved_and_played_again(folder, tmp_path):
     model = run.with_texts()
     post = next(topic.id for topic in model.topics if "parcel" in topic.terms)
     login = next(topic.id for topic in model.topics if "token" in topic.terms)
-    model.rename(post, "Post =1+1").ban("tax").pin(TEXTS[0], login)
+    model.edits.rename(post, "Post =1+1").ban("tax").pin(TEXTS[0], login)
     again = run.save()
     assert {path.name for path in folder.iterdir()} == FILES
     assert again.model.edits == model.edits == edits_of(folder)
@@ -285,7 +286,7 @@ def test_edits_are_saved_and_played_again(folder, tmp_path):
     assert again.info["command"] == "coterie fit tickets.csv"
     assert read_csv(folder / "topics.csv")["label"].to_list() == [topic.label for topic in model.topics]
     # undone in the reopened run
-    undone = open_run(folder).with_texts().undo()
+    undone = open_run(folder).with_texts().edits.undo()
     assert undone.assign([TEXTS[0]])[0].topic == post
     # the next fit, with more texts
     pl.DataFrame({"subject": [*subjects(45, seed=4), TEXTS[0]]}).write_csv(tmp_path / "more.csv")
@@ -312,7 +313,7 @@ def on_the_map(run):
 def test_edits_move_no_topic_that_stays_and_change_no_colour(folder):
     run = open_run(folder)
     before = on_the_map(run)
-    run.with_texts().split(1)
+    run.with_texts().edits.split(1)
     run = run.save()
     split = on_the_map(run)
     assert {topic: place[:4] for topic, place in split.items() if topic in before} == {
@@ -322,12 +323,12 @@ def test_edits_move_no_topic_that_stays_and_change_no_colour(folder):
     assert split[new][2:4] not in [place[2:4] for place in before.values()]  # a colour of its own
     for x, y, _, _, radius in [place for topic, place in split.items() if topic != new]:
         assert np.hypot(split[new][0] - x, split[new][1] - y) >= 0.95 * (split[new][4] + radius)
-    run.with_texts().merge(0, 2)
+    run.with_texts().edits.merge(0, 2)
     run = run.save()
     assert {topic: place[:4] for topic, place in on_the_map(run).items()} == {
         topic: place[:4] for topic, place in split.items() if topic != 2
     }
-    run.with_texts().undo().undo()
+    run.with_texts().edits.undo().undo()
     assert on_the_map(run.save()) == before  # what comes back finds its place again
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
@@ -18,6 +19,8 @@ NO_KNOWN_WORD = "no known word"
 NO_TOPIC = "its words speak for no topic"
 #: Why a text that somebody put into a topic is where it is.
 PINNED = "pinned"
+#: What is said in place of a reason, by number; the first is nothing.
+NOTES = ("", PINNED, NO_KNOWN_WORD, NO_TOPIC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +78,18 @@ class Assignment:
 class Assignments(Sequence[Assignment]):
     """An assignment for each text, in the order the texts came; columns are numpy arrays.
 
-    `second` is −1 where there is no second-best topic.
+    `second` is −1 where there is no second-best topic. `words` and `related` are columns of `terms`, three
+    for each text, −1 where there are fewer; `note` is a number of `NOTES`. `labels` are those of
+    topics, by id.
     """
 
     topic: npt.NDArray[np.int64]
     confidence: npt.NDArray[np.float64]
     second: npt.NDArray[np.int64]
-    reasons: tuple[Reason, ...]
+    words: npt.NDArray[np.int32]
+    related: npt.NDArray[np.int32]
+    note: npt.NDArray[np.int8]
+    terms: Sequence[str]
     labels: dict[int, str]
 
     def __len__(self) -> int:
@@ -106,11 +114,21 @@ class Assignments(Sequence[Assignment]):
             self.labels[topic],
             float(self.confidence[row]),
             None if second < 0 else second,
-            self.reasons[row],
+            self.reason(row),
         )
 
     def __iter__(self) -> Iterator[Assignment]:
         return (self[row] for row in range(len(self)))
+
+    def reason(self, row: int) -> Reason:
+        """Why one text is in its topic; where there is a note, that is the reason."""
+        if note := NOTES[self.note[row]]:
+            return Reason(note=note)
+        words, related = (
+            tuple(self.terms[column] for column in columns[row] if column >= 0)
+            for columns in (self.words, self.related)
+        )
+        return Reason(words, related)
 
     def frame(self) -> pl.DataFrame:
         """The assignments as a table: topic, label, confidence, second and reason."""
@@ -127,9 +145,29 @@ class Assignments(Sequence[Assignment]):
             .with_columns(
                 confidence=pl.Series(self.confidence, dtype=pl.Float64),
                 second=pl.when(second >= 0).then(second),
-                reason=pl.Series([str(reason) for reason in self.reasons], dtype=pl.String),
+                reason=self._spelled_reasons(),
             )
         )
+
+    def _spelled_reasons(self) -> pl.Series:
+        """The reasons as `Reason` spells them, all at once."""
+        import polars as pl
+
+        terms = pl.Series([*self.terms, None], dtype=pl.String)  # the last answers for −1
+
+        def listed(columns: npt.NDArray[np.int32], before: str) -> pl.Expr:
+            named = [terms.gather(np.where(column < 0, len(terms) - 1, column)) for column in columns.T]
+            joined = pl.concat_str([pl.lit(name) for name in named], separator=", ", ignore_nulls=True)
+            return pl.when(joined != "").then(pl.lit(before) + joined)
+
+        if not len(self):
+            return pl.Series([], dtype=pl.String)
+        parts = [listed(self.words, ""), listed(self.related, "related: ")]
+        note = pl.lit(pl.Series(NOTES).gather(self.note.astype(np.int64)))
+        reason = pl.when(note != "").then(note).otherwise(
+            pl.concat_str(parts, separator="; ", ignore_nulls=True)
+        )  # fmt: skip
+        return pl.select(reason.alias("reason")).to_series()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,24 +206,40 @@ class Branch:
                 yield head + line
 
 
-def topics_frame(topics: Sequence[Topic]) -> pl.DataFrame:
-    """Topics as a table; terms and examples are lists."""
-    import polars as pl
+class Topics(tuple[Topic, ...]):
+    """The topics of a model, in order."""
 
-    return pl.DataFrame(
-        {
-            "topic": [topic.id for topic in topics],
-            "label": [topic.label for topic in topics],
-            "size": [topic.size for topic in topics],
-            "share": [topic.share for topic in topics],
-            "coherence": [topic.coherence for topic in topics],
-            "distinctiveness": [topic.distinctiveness for topic in topics],
-            "terms": [list(topic.terms) for topic in topics],
-            "examples": [list(topic.examples) for topic in topics],
-        },
-        schema={
-            "topic": pl.Int64, "label": pl.String, "size": pl.Int64, "share": pl.Float64,
-            "coherence": pl.Float64, "distinctiveness": pl.Float64,
-            "terms": pl.List(pl.String), "examples": pl.List(pl.String),
-        },
-    )  # fmt: skip
+    __slots__ = ()
+
+    def frame(self) -> pl.DataFrame:
+        """Topics as a table; terms and examples are lists."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "topic": [topic.id for topic in self],
+                "label": [topic.label for topic in self],
+                "size": [topic.size for topic in self],
+                "share": [topic.share for topic in self],
+                "coherence": [topic.coherence for topic in self],
+                "distinctiveness": [topic.distinctiveness for topic in self],
+                "terms": [list(topic.terms) for topic in self],
+                "examples": [list(topic.examples) for topic in self],
+            },
+            schema={
+                "topic": pl.Int64, "label": pl.String, "size": pl.Int64, "share": pl.Float64,
+                "coherence": pl.Float64, "distinctiveness": pl.Float64,
+                "terms": pl.List(pl.String), "examples": pl.List(pl.String),
+            },
+        )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks; texts are escaped."""
+        head = "<tr><th>topic</th><th>texts</th><th>label</th><th>terms</th><th>a typical text</th></tr>"
+        rows = (
+            f"<tr><td>{topic.id}</td><td style='text-align:right'>{topic.size:,}</td>"
+            f"<td>{html.escape(topic.label)}</td><td>{html.escape(', '.join(topic.terms[:8]))}</td>"
+            f"<td>{html.escape(topic.examples[0][:120]) if topic.examples else ''}</td></tr>"
+            for topic in self
+        )
+        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

@@ -33,7 +33,7 @@ def live(tmp_path_factory):
     make_run(live / "crowd", write_texts(sources / "crowd.csv", 24_000))
     bad = read_texts(hostile_table(sources / FILE), COLUMN)
     hostile = fit_run(bad, live / BAD_RUN, TopicModel(2), date="date", label="<i>class", edits=())
-    hostile.with_texts().rename(0, LABEL)
+    hostile.with_texts().edits.rename(0, LABEL)
     hostile.save()
     return live
 

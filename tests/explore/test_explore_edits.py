@@ -133,7 +133,7 @@ def test_an_edit_that_fails_leaves_the_run_as_it_was(client, folder, monkeypatch
 def test_a_change_for_another_version_is_refused(client, folder):
     old = version(client)
     run = open_run(folder / "run")
-    run.with_texts().rename(0, "from elsewhere")
+    run.with_texts().edits.rename(0, "from elsewhere")
     run.save()
     answer = client.post("/api/runs/run/edits", json={"version": old, "kind": "ban", "terms": ["parcel"]})
     assert answer.status_code == 409

@@ -14,7 +14,8 @@ from coterie.explore.guard import Later
 from coterie.explore.opened import OpenedRun, assigned, overview
 from coterie.explore.selection import Points, in_polygon, priority
 from coterie.map.file import read_map
-from coterie.runs import MAP, open_run
+from coterie.runs import open_run
+from coterie.runs.record import MAP
 
 RNG = np.random.default_rng(0)
 AT = RNG.normal(0, 0.3, (3000, 2)).astype(np.float32)

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 from explore_runs import client_of, make_run, write_texts
 
-from coterie.runs import TABLE, fit_run
+from coterie.runs import fit_run
+from coterie.runs.record import TABLE
 from coterie.storage.tables import read_csv
 from coterie.text import read_texts
 from coterie.topics import TopicModel

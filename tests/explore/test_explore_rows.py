@@ -14,7 +14,8 @@ from coterie.errors import InputError
 from coterie.explore.opened import OpenedRun
 from coterie.explore.search import Words, folded
 from coterie.explore.selection import Filters
-from coterie.runs import TABLE, fit_run, open_run
+from coterie.runs import fit_run, open_run
+from coterie.runs.record import TABLE
 from coterie.text import read_texts
 from coterie.topics import TopicModel
 

@@ -52,7 +52,7 @@ def test_a_run_that_is_changed_on_disk_is_opened_anew(client, folder):
     first = version(client)
     assert client.workspace.get("run") is client.workspace.get("run")
     run = open_run(folder / "run")
-    run.with_texts().rename(0, "changed")
+    run.with_texts().edits.rename(0, "changed")
     run.save()
     assert version(client) != first
     shutil.rmtree(folder / "run")

@@ -30,7 +30,7 @@ def hostile():
     """Texts, names and classes that try to be markup."""
     texts = HOSTILE * 2 + ["late parcel depot", "card refund payment"] * 6
     model = TopicModel(n_topics=2).fit(texts)
-    model.rename(0, "</script><script>window.hacked=6</script>")
+    model.edits.rename(0, "</script><script>window.hacked=6</script>")
     classes = pl.Series(
         (["<u>a</u>", "</script><img src=x onerror='window.hacked=7'>"] * len(texts))[: len(texts)]
     )

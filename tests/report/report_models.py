@@ -32,4 +32,4 @@ def info_of(model, source="tickets.csv", column="text", **more):
 
 
 def confidence_of(model):
-    return model.assign(model._counted.texts.all()).confidence
+    return model.assign(model.collection.texts.all()).confidence

@@ -28,7 +28,7 @@ def shown(sample):
 def known(sample):
     """Whether each text holds a known word, asked of the model one by one."""
     model = sample[0]
-    return model.transform(model._counted.texts.all()).any(axis=1)
+    return model.transform(model.collection.texts.all()).any(axis=1)
 
 
 def test_topics_are_those_of_the_model_by_size(sample, shown):
@@ -56,7 +56,7 @@ def test_confidence_is_counted_in_tenths(sample, shown, known):
 
 def test_borderline_texts_are_the_least_sure(sample, shown):
     model, _, columns = sample
-    texts = model._counted.texts.all().to_list()
+    texts = model.collection.texts.all().to_list()
     for card in shown["topics"]:
         examples = set(next(topic.examples for topic in model.topics if topic.id == card["id"]))
         own = {
@@ -72,7 +72,7 @@ def test_borderline_texts_are_the_least_sure(sample, shown):
 
 def test_near_topics_and_likeness_are_cosines(sample, shown):
     model = sample[0]
-    center = dict(zip([t.id for t in model.topics], model._description.centers, strict=True))
+    center = dict(zip([t.id for t in model.topics], model.state.description.centers, strict=True))
     for card in shown["topics"]:
         near = sorted(
             ((center[card["id"]] @ v, -k) for k, v in center.items() if k != card["id"]), reverse=True
@@ -114,7 +114,7 @@ def test_checks_count_what_they_say(sample, shown):
     unsure = sum(c < 0.5 for c in columns["confidence"])
     assert f"{unsure:,} texts" in said
     assert f"{model.n_texts_ - model.n_known_} texts" in said
-    rows = Counter(model._counted.corpus.rows.tolist())
+    rows = Counter(model.collection.corpus.rows.tolist())
     assert f"{sum(rows.values()) - len(rows)} texts" in said
     assert f"occurs {max(rows.values())} times" in said
     assert [check["look"] for check in shown["checks"]] == sorted(
@@ -172,7 +172,7 @@ def test_edits_are_listed(hostile):
 
 def test_the_same_bytes_every_time(tmp_path, sample):
     model, info, columns = sample
-    again = TopicModel(n_topics=9).fit(model._counted.texts.all().to_list())
+    again = TopicModel(n_topics=9).fit(model.collection.texts.all().to_list())
     pages = []
     for number, made in enumerate((model, model, again)):
         write_report(tmp_path / f"{number}.html", made, info, **columns)

@@ -104,7 +104,7 @@ def test_topics_of_any_texts_are_what_can_be_counted(texts, n_topics):
 
 def test_after_edits_topics_are_still_what_can_be_counted():
     model = TopicModel(n_topics=4).fit(TEXTS)
-    model.merge(0, 1).pin(TEXTS[0], 3 if model.labels_[0] != 3 else 2).split(0, 3)
+    model.edits.merge(0, 1).pin(TEXTS[0], 3 if model.labels_[0] != 3 else 2).split(0, 3)
     assert_described(model, TEXTS, known_words(TEXTS))
 
 
@@ -130,7 +130,7 @@ def test_numbers_and_signs_do_not_name_a_topic():
 
 
 def test_topics_as_a_table(model):
-    frame = model.topics_frame()
+    frame = model.topics.frame()
     assert frame["topic"].to_list() == [topic.id for topic in model.topics]
     assert frame["size"].sum() == len(TEXTS) - 2
     assert frame["share"].sum() == pytest.approx((len(TEXTS) - 2) / len(TEXTS))
@@ -151,7 +151,7 @@ def test_assignments_as_a_table(model):
 def test_notebooks_show_texts_as_text():
     texts = ["<script>alert</script> parcel", "<b>parcel</b> van", "<script> van", "parcel <script> van"] * 3
     model = TopicModel(n_topics=1).fit(texts)
-    model.rename(0, "<img src=x onerror=alert(1)>")
+    model.edits.rename(0, "<img src=x onerror=alert(1)>")
     page = model._repr_html_()
     assert "<script" not in page
     assert "<img" not in page
@@ -188,7 +188,7 @@ def test_the_second_topic_is_the_next_best(model):
 def test_reasons_speak_for_the_topic_that_several_were_merged_into():
     model = TopicModel(n_topics=4).fit(TEXTS)
     of = {name: int(model.labels_[list(TRUTH).index(number)]) for number, name in enumerate(NAMES)}
-    model.merge(of["shipping"], of["billing"])
+    model.edits.merge(of["shipping"], of["billing"])
     mixed = "parcel van refund tax"  # no topic of the method alone says all of it
     answer = model.assign([mixed])[0]
     assert answer.topic == of["shipping"]
@@ -206,14 +206,14 @@ def test_a_word_that_merged_topics_share_speaks_for_what_they_became():
     model = TopicModel(n_topics=3).fit(texts)
     one, other, _ = (int(model.predict([" ".join(pool[:2])])[0]) for pool in pools)
     assert "street" not in model.assign(["parcel van street"])[0].reason.words  # it tells the two not apart
-    model.merge(one, other)
+    model.edits.merge(one, other)
     assert "street" in model.assign(["parcel van street"])[0].reason.words
 
 
 def test_reasons_speak_for_the_topic_that_was_chosen_and_no_other():
     model = TopicModel(n_topics=4).fit(TEXTS)
     of = {name: int(model.labels_[list(TRUTH).index(number)]) for number, name in enumerate(NAMES)}
-    model.merge(of["shipping"], of["billing"])
+    model.edits.merge(of["shipping"], of["billing"])
     own = {name: set(words) for name, words in TOPICS.items()}
     own["shipping"] |= own["billing"]
     words = [word for pool in TOPICS.values() for word in pool]
@@ -450,8 +450,8 @@ def assert_a_tree(model):
 def test_every_topic_is_in_the_tree_once(model):
     assert_a_tree(model)
     again = TopicModel(n_topics=4).fit(TEXTS)
-    assert_a_tree(again.merge(0, 2))
-    assert_a_tree(again.split(0, 3))
+    assert_a_tree(again.edits.merge(0, 2))
+    assert_a_tree(again.edits.split(0, 3))
     assert_a_tree(TopicModel(n_topics=1).fit(TEXTS))
 
 

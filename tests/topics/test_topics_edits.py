@@ -56,21 +56,21 @@ def assert_sound(model):
 
 def test_a_topic_is_called_something_else(model):
     before, parts = model.topics, partition(model)
-    model.rename(2, "  Everything else ")
+    model.edits.rename(2, "  Everything else ")
     assert model.topics[2].label == "Everything else"
     assert [t.label for t in model.topics if t.id != 2] == [t.label for t in before if t.id != 2]
     assert partition(model) == parts
     assert model.topics[2].terms == before[2].terms
     text = TEXTS[min(parts[2])]
     assert model.assign([text])[0].label == "Everything else"
-    model.rename("Everything", "Other")  # by the beginning of its label
+    model.edits.rename("Everything", "Other")  # by the beginning of its label
     assert model.topics[2].label == "Other"
     assert_sound(model)
 
 
 def test_merging_only_adds(model):
     before = partition(model)
-    model.merge(1, 3)
+    model.edits.merge(1, 3)
     after = partition(model)
     unknown = {len(ALL) - 2, len(ALL) - 1}
     assert set(after) == {0, 1, 2}
@@ -83,7 +83,7 @@ def test_merging_only_adds(model):
 
 def test_memberships_in_merged_topics_add_up(model):
     before = model.transform(ALL)
-    model.merge(2, 0, 3)
+    model.edits.merge(2, 0, 3)
     after = model.transform(ALL)
     assert [topic.id for topic in model.topics] == [1, 2]
     np.testing.assert_allclose(after[:, 0], before[:, 1])
@@ -91,9 +91,9 @@ def test_memberships_in_merged_topics_add_up(model):
 
 
 def test_splitting_moves_no_text_of_other_topics(model):
-    model.merge(1, 3)
+    model.edits.merge(1, 3)
     before = partition(model)
-    model.split(1)
+    model.edits.split(1)
     after = partition(model)
     unknown = {len(ALL) - 2, len(ALL) - 1}
     assert set(after) == {0, 1, 2, 4}  # the id 3 is not given again
@@ -109,9 +109,9 @@ def test_splitting_moves_no_text_of_other_topics(model):
 
 
 def test_the_largest_part_keeps_the_id_and_the_name(model):
-    model.rename(0, "Named")
-    model.merge(0, 1)
-    model.split(0)
+    model.edits.rename(0, "Named")
+    model.edits.merge(0, 1)
+    model.edits.split(0)
     sizes = {topic.id: topic.size for topic in model.topics}
     assert sizes[0] >= sizes[4]
     labels = {topic.id: topic.label for topic in model.topics}
@@ -121,21 +121,21 @@ def test_the_largest_part_keeps_the_id_and_the_name(model):
 
 
 def test_a_topic_falls_into_as_many_parts_as_asked_for(model):
-    model.merge(0, 1, 2, 3)
+    model.edits.merge(0, 1, 2, 3)
     assert [topic.id for topic in model.topics] == [0]
-    model.split(0, 4)
+    model.edits.split(0, 4)
     assert [topic.id for topic in model.topics] == [0, 4, 5, 6]
     assert sorted(topic.size for topic in model.topics) == [20, 20, 20, 24]
     assert_sound(model)
 
 
 def test_a_part_of_a_split_topic_can_be_merged_with_another(model):
-    model.merge(1, 3)
-    model.split(1)
+    model.edits.merge(1, 3)
+    model.edits.split(1)
     before = partition(model)
-    model.merge(4, 2)
+    model.edits.merge(4, 2)
     assert partition(model)[4] >= before[4] | before[2]
-    model.split(4)
+    model.edits.split(4)
     assert [topic.id for topic in model.topics] == [0, 1, 4, 5]
     assert_sound(model)
 
@@ -143,7 +143,7 @@ def test_a_part_of_a_split_topic_can_be_merged_with_another(model):
 def test_banned_terms_vanish_and_do_not_count(model):
     word = model.topics[1].terms[0]
     assert any(word in answer.reason.words for answer in model.assign(ALL))
-    model.ban(word)
+    model.edits.ban(word)
     for topic in model.topics:
         assert word not in topic.terms
         assert word not in topic.label.split(", ")
@@ -169,8 +169,8 @@ def test_a_text_of_banned_words_alone_counts_no_more():
     classes = ["other"] * len(TEXTS) + ["kettle"] * 3
     for change, counting in (
         (lambda: None, 83),
-        (lambda: model.ban("kettle"), 80),
-        (lambda: model.pin("kettle kettle", 2), 81),
+        (lambda: model.edits.ban("kettle"), 80),
+        (lambda: model.edits.pin("kettle kettle", 2), 81),
         (model.undo, 80),
         (model.undo, 83),
     ):
@@ -187,7 +187,7 @@ def test_a_text_of_banned_words_alone_counts_no_more():
 
 
 def test_a_banned_word_is_known_in_all_its_forms(model):
-    model.ban("Kettles", "RECEIPTS")
+    model.edits.ban("Kettles", "RECEIPTS")
     shown_terms = {term for topic in model.topics for term in topic.terms}
     assert not shown_terms & {"kettle", "receipt"}
     assert "oven" in shown_terms
@@ -198,7 +198,7 @@ def test_a_pinned_text_is_where_it_was_put(model):
     home = int(model.labels_[0])
     other = next(topic.id for topic in model.topics if topic.id != home)
     before = partition(model)
-    model.pin(text, other)
+    model.edits.pin(text, other)
     rows = {row for row, t in enumerate(ALL) if t == text}
     after = partition(model)
     assert after[home] == before[home] - rows
@@ -213,7 +213,7 @@ def test_a_pinned_text_is_where_it_was_put(model):
 
 def test_a_text_without_a_known_word_can_be_pinned_alone(model):
     before = {topic.id: topic.size for topic in model.topics}
-    model.pin("xyzzy", 3)
+    model.edits.pin("xyzzy", 3)
     assert {topic.id: topic.size for topic in model.topics} == {**before, 3: before[3] + 1}
     assert model.n_known_ == len(ALL) - 1
     by_class = model.by_class([*["worded"] * (len(ALL) - 2), "empty", "pinned"])
@@ -228,7 +228,7 @@ def test_a_text_without_a_known_word_can_be_pinned_alone(model):
 
 def test_a_text_that_was_never_seen_can_be_pinned(model):
     before = partition(model)
-    model.pin("something new", 2)
+    model.edits.pin("something new", 2)
     assert partition(model) == before
     assert model.assign(["something new"])[0].topic == 2
 
@@ -236,10 +236,10 @@ def test_a_text_that_was_never_seen_can_be_pinned(model):
 def test_a_pin_follows_its_topic_into_a_merge_and_stays_in_a_split(model):
     text = TEXTS[0]
     other = next(t.id for t in model.topics if t.id not in (int(model.labels_[0]), 0))
-    model.pin(text, other)
-    model.merge(0, other)
+    model.edits.pin(text, other)
+    model.edits.merge(0, other)
     assert model.assign([text])[0].topic == 0
-    model.split(0)
+    model.edits.split(0)
     assert model.assign([text])[0].topic == 0
     assert_sound(model)
 
@@ -248,16 +248,16 @@ def test_tokens_are_pinned_by_what_they_look_like():
     texts = [["new york", "hotel"], ["new", "york", "hotel"], ["hotel", "new"], ["york", "hotel"]] * 3
     texts += [["refund", "card"], ["card", "money"], ["money", "refund"]] * 3
     model = TopicModel(n_topics=2).fit(texts)
-    model.pin("new york hotel", 1 - int(model.labels_[0]))
+    model.edits.pin("new york hotel", 1 - int(model.labels_[0]))
     np.testing.assert_array_equal(model.predict(texts), model.labels_)
 
 
 STEPS = {
-    "rename": lambda model: model.rename(1, "Another"),
-    "merge": lambda model: model.merge(2, 0),
-    "split": lambda model: model.split(0, 3),
-    "ban": lambda model: model.ban(model.topics[0].terms[0], "monday"),
-    "pin": lambda model: model.pin(TEXTS[0], 3 if model.labels_[0] != 3 else 1),
+    "rename": lambda model: model.edits.rename(1, "Another"),
+    "merge": lambda model: model.edits.merge(2, 0),
+    "split": lambda model: model.edits.split(0, 3),
+    "ban": lambda model: model.edits.ban(model.topics[0].terms[0], "monday"),
+    "pin": lambda model: model.edits.pin(TEXTS[0], 3 if model.labels_[0] != 3 else 1),
 }
 
 
@@ -268,7 +268,7 @@ def test_undo_restores_everything(model, kind):
     assert len(model.edits) == 1
     assert model.edits[0].kind == kind
     assert shown(model) != before
-    model.undo()
+    model.edits.undo()
     assert shown(model) == before
     assert answers(model, ALL) == said
     np.testing.assert_array_equal(model.labels_, labels)
@@ -282,23 +282,23 @@ def test_undo_goes_back_step_by_step(model):
         assert_sound(model)
         states.append((shown(model), answers(model, ALL)))
     for expected in reversed(states[:-1]):
-        model.undo()
+        model.edits.undo()
         assert (shown(model), answers(model, ALL)) == expected
     with pytest.raises(InputError, match="no edit to undo"):
-        model.undo()
+        model.edits.undo()
 
 
 def test_edits_are_saved_with_the_model(model, tmp_path):
     for kind in ("rename", "pin", "merge", "ban"):
         STEPS[kind](model)
-    model.split(2)
+    model.edits.split(2)
     model.save(tmp_path / "model")
     again = TopicModel.load(tmp_path / "model")
     assert again.edits == model.edits
     assert shown(again) == shown(model)
     assert answers(again, ALL) == answers(model, ALL)
     np.testing.assert_array_equal(again.transform(ALL), model.transform(ALL))
-    for ask in (lambda: again.rename(1, "x"), again.undo, lambda: again.similar("parcel")):
+    for ask in (lambda: again.edits.rename(1, "x"), again.undo, lambda: again.similar("parcel")):
         with pytest.raises(InputError):
             ask()
 
@@ -341,10 +341,10 @@ def test_edits_find_their_topics_after_a_new_fit(model):
     of = {
         name: next(t.id for t in model.topics if set(t.terms) & set(words)) for name, words in TOPICS.items()
     }
-    model.rename(of["kitchen"], "In the kitchen")
-    model.ban("doorstep")
-    model.pin(TEXTS[0], of["login"])
-    model.merge(of["shipping"], of["billing"])
+    model.edits.rename(of["kitchen"], "In the kitchen")
+    model.edits.ban("doorstep")
+    model.edits.pin(TEXTS[0], of["login"])
+    model.edits.merge(of["shipping"], of["billing"])
     # other texts, other sizes: ids are not what they were
     texts, truth = planted_texts(60, 4, words=4, seed=9)
     texts += [text for text, kind in zip(texts, truth, strict=True) if kind == 3]
@@ -358,7 +358,7 @@ def test_edits_find_their_topics_after_a_new_fit(model):
     assert len({kind for kind, t in zip(kinds, truth, strict=True) if t in (0, 1)}) == 1
     assert again.labels_[-1] == again.labels_[list(truth).index(2)]
     assert "doorstep" not in {term for topic in again.topics for term in topic.terms}
-    again.undo()
+    again.edits.undo()
     assert len(again.topics) == 4
 
 
@@ -369,7 +369,7 @@ def test_banned_terms_do_not_count_in_the_next_fit():
     marked = [f"{('urgent now', 'later maybe')[side[i]]} " * 3 + text for i, text in enumerate(texts)]
     plain = TopicModel(n_topics=2).fit(marked)
     assert same_topics(plain.labels_, side)
-    plain.ban("urgent", "now", "later", "maybe")
+    plain.edits.ban("urgent", "now", "later", "maybe")
     again = TopicModel(n_topics=2).fit(marked, edits=plain.edits)
     assert same_topics(again.labels_, truth)
     assert same_topics(again.labels_, TopicModel(n_topics=2).fit(texts).labels_)
@@ -377,8 +377,8 @@ def test_banned_terms_do_not_count_in_the_next_fit():
 
 
 def test_edits_that_find_nothing_are_told_and_kept(model):
-    model.rename(1, "Gone tomorrow")
-    model.ban("kettle")
+    model.edits.rename(1, "Gone tomorrow")
+    model.edits.ban("kettle")
     texts = ["violin concerto", "violin sonata", "sonata piano", "football goal", "goal match"] * 4
     with pytest.warns(UserWarning, match="an edit was left out") as told:
         again = TopicModel(n_topics=2).fit(texts, edits=model.edits)
@@ -392,7 +392,7 @@ def test_edits_that_find_nothing_are_told_and_kept(model):
 def test_replaying_on_the_same_texts_gives_the_same_topics(model):
     for kind in ("rename", "pin", "merge"):
         STEPS[kind](model)
-    model.split(2)
+    model.edits.split(2)
     again = TopicModel(n_topics=4).fit(ALL, edits=model.edits)
     assert shown(again) == shown(model)
     np.testing.assert_array_equal(again.labels_, model.labels_)

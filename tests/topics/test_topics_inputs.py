@@ -17,7 +17,7 @@ from coterie import TopicModel, Vectorizer
 from coterie.errors import InputError
 from coterie.results import NO_KNOWN_WORD
 from coterie.text import read_texts
-from coterie.topics import sources
+from coterie.topics import collection
 
 TEXTS, TRUTH = planted_texts(45, 3, words=3, noise=1)
 TEXTS = [*TEXTS, "", "xyzzy", TEXTS[0]]
@@ -84,7 +84,7 @@ def write_parquet(path):
 @pytest.mark.parametrize(("write", "batch_rows"), [(write_csv, 7), (write_jsonl, 20_000), (write_parquet, 7)])
 def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, write, batch_rows, large):
     if large:  # its counts then lie on disk
-        monkeypatch.setattr(sources, "_LARGE", 0)
+        monkeypatch.setattr(collection, "_LARGE", 0)
     path = tmp_path / f"texts.{write.__name__[6:]}"
     write(path)
     again = TopicModel(n_topics=3).fit(read_texts(path, "subject", batch_rows=batch_rows))
@@ -92,7 +92,7 @@ def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, writ
     np.testing.assert_array_equal(again.labels_, model.labels_)
     if not large:
         return
-    again.pin(TEXTS[0], int(again.topics[-1].id)).merge(0, 1)
+    again.edits.pin(TEXTS[0], int(again.topics[-1].id)).merge(0, 1)
     also = TopicModel(n_topics=3).fit(TEXTS)
     also.pin(TEXTS[0], int(also.topics[-1].id)).merge(0, 1)
     assert shown(again) == shown(also)
@@ -100,7 +100,7 @@ def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, writ
 
 
 def test_a_file_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "_LARGE", 0)
+    monkeypatch.setattr(collection, "_LARGE", 0)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))

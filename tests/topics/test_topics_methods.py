@@ -53,15 +53,15 @@ def test_every_method_answers(name, tmp_path):
 def test_edits_know_no_method(name):
     model = TopicModel(n_topics=3, method=name).fit(ALL)
     before, said = shown(model), answers(model, ALL)
-    model.merge(0, 1)
+    model.edits.merge(0, 1)
     assert len(model.topics) == 2
-    model.split(0)
+    model.edits.split(0)
     assert same_topics(model.labels_[:60], TRUTH)
-    model.ban("parcel").pin(TEXTS[0], int(model.labels_[1]))
+    model.edits.ban("parcel").pin(TEXTS[0], int(model.labels_[1]))
     np.testing.assert_array_equal(model.predict(ALL), model.labels_)
     assert model.assign(["parcel"])[0].reason.note == "no known word"
     for _ in range(4):
-        model.undo()
+        model.edits.undo()
     assert shown(model) == before
     assert answers(model, ALL) == said
 

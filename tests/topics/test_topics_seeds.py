@@ -61,7 +61,7 @@ def test_the_names_of_seeds_are_kept_in_the_file_and_after_edits(tmp_path):
     again = TopicModel.load(tmp_path / "model")
     assert shown(again) == shown(model)
     assert again.seeds == {"Post": ["parcel"]}
-    model.rename("Post", "Mail").undo()
+    model.edits.rename("Post", "Mail").undo()
     assert "Post" in [topic.label for topic in model.topics]
 
 

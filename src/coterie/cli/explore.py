@@ -79,7 +79,7 @@ def _places(run: Path | None, folder: Path | None) -> tuple[Path, str | None]:
         if not where.is_dir():
             raise InputError(f"there is no folder {where}")
         return where, None
-    from coterie.runs import MARKER
+    from coterie.runs.record import MARKER
 
     place = run.absolute() if run.name not in ("", "..") else run.resolve()
     if not (place / MARKER).is_file():

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie.errors import InputError
 from coterie.cluster.space import learn_space
 from coterie.cluster.texts import Floats
 from coterie.engines.memory import as_engine
+from coterie.errors import InputError
 from coterie.linalg.rows import unit_dense
 
 #: Axes kept of vectors from elsewhere.

@@ -136,7 +136,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         batches, n_texts = _batches(texts)
         corpus = build_corpus(
             batches,
-            self._analyzer(),
+            self.analyzer(),
             self._limits(),
             tokenizer=self._checked_tokenizer(),
             n_texts=n_texts if folder is None else None,
@@ -144,7 +144,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             threads=self.threads,
         )
         self.vocabulary_ = corpus.vocabulary
-        self._phrases = corpus.phrases
+        self.phrases_ = corpus.phrases
         self.n_features_out_ = len(corpus.vocabulary)
         return corpus
 
@@ -152,7 +152,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         """Count the known terms of texts: one row for each, in the order given."""
         check_is_fitted(self, "vocabulary_")
         sequences = ordered_map(self._known, _batches(texts)[0], usable_threads(self.threads))
-        return vstack([self._phrases.count_matrix(part) for part in sequences], format="csr")
+        return vstack([self.phrases_.count_matrix(part) for part in sequences], format="csr")
 
     def sequences(self, texts: Any) -> Sequences:
         """Column numbers of the words of each text in running order; −1 for a word that is not known."""
@@ -166,18 +166,19 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def _known(self, texts: pl.Series) -> Sequences:
         """Encode texts with a dictionary of their own, then look their terms up in the vocabulary."""
-        analyzer = self._analyzer()
+        analyzer = self.analyzer()
         encoder = Encoder(analyzer, self._checked_tokenizer())
         encoded = encoder.encode(texts).sequences
         table = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
         index = self.vocabulary_.index
-        single = self._phrases.n_terms
+        single = self.phrases_.n_terms
         columns = [index.get(term, UNKNOWN) for term in table["term"]]
         # a term with a space inside, as tokenised texts may have, is no n-gram
         column = np.array([c if c < single else UNKNOWN for c in columns] or [UNKNOWN], dtype=np.int32)
         return without_short(Sequences(column[encoded.ids], encoded.offsets), self.min_words)
 
-    def _analyzer(self) -> Analyzer:
+    def analyzer(self) -> Analyzer:
+        """What turns word forms into terms, as the settings say."""
         languages = (self.language,) if isinstance(self.language, str) else tuple(self.language)
         automatic = isinstance(self.stop_words, str)
         if automatic and self.stop_words != "auto":

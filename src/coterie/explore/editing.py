@@ -25,8 +25,9 @@ from coterie.runs import Run
 from coterie.text.languages import language_name
 from coterie.topics import Edit, TopicModel
 from coterie.topics import edits as log
+from coterie.topics.collection import as_strings
 from coterie.topics.edits import Reference
-from coterie.topics.sources import as_strings
+from coterie.topics.seeds import columns_of
 
 #: Changes a model, knowing the run that it is the model of.
 Change = Callable[[TopicModel, Run], None]
@@ -42,7 +43,7 @@ def edit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.EditReque
 
     def change(model: TopicModel, run: Run) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        model.edit(*(replace(one, made=now) for one in make(run)))
+        model.edits.apply(*(replace(one, made=now) for one in make(run)))
 
     return jobs.edit(
         "edit", name, title, lambda handle: _changed(workspace, name, request.version, change, handle)
@@ -59,7 +60,7 @@ def undo(workspace: Workspace, jobs: Jobs, name: str, request: schemas.UndoReque
     many = together(edits)
 
     def change(model: TopicModel, run: Run) -> None:
-        model.undo(many)
+        model.edits.undo(many)
 
     title = f"undo: {edits[-1] if many == 1 else _moves(edits[-1], many)}"
     return jobs.edit(
@@ -165,7 +166,7 @@ def _edits(opened: OpenedRun, request: schemas.EditRequest) -> tuple[Edit, Calla
     if request.kind == "ban":
         if topics:
             raise Invalid("a ban is for all topics: leave topics out")
-        if one.terms and not opened.model._columns(one.terms):
+        if one.terms and not any(map(len, columns_of(list(one.terms), opened.model.vectorizer_))):
             raise Invalid(f"no term of the model is written like {', '.join(map(repr, one.terms))[:200]}")
     return one, lambda run: [one]
 

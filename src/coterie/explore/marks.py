@@ -45,11 +45,11 @@ class Locator:
     """Finds the terms of texts."""
 
     def __init__(self, vectorizer: Vectorizer):
-        self._analyzer = vectorizer._analyzer()
+        self._analyzer = vectorizer.analyzer()
         self._whitespace = vectorizer.tokenizer == "whitespace"
         self._index = vectorizer.vocabulary_.index
-        self._single = vectorizer._phrases.n_terms
-        self._keys = vectorizer._phrases.keys
+        self._single = vectorizer.phrases_.n_terms
+        self._keys = vectorizer.phrases_.keys
 
     def locate(self, texts: Sequence[str]) -> list[list[Located]]:
         """The words of each text that are no stop words, in reading order."""

@@ -34,13 +34,16 @@ from coterie.explore.schemas import (
 from coterie.explore.search import Meaning, MeaningIndex, Terms, Words
 from coterie.explore.selection import Filters, Points, Selection
 from coterie.explore.texts import Texts, through_of
-from coterie.map.file import TextMap, learn_map, placed, with_texts
-from coterie.map.layout import TopicMap
+from coterie.map.file import TextMap
+from coterie.map.layout import TopicMap, sharp_memberships
 from coterie.report import checks
 from coterie.results import Topic
-from coterie.runs import REPORT, Run
+from coterie.runs import Run
+from coterie.runs.record import REPORT
 from coterie.storage.tables import ParquetWriter, SheetWriter
 from coterie.text.inputs import text_batches
+from coterie.topics import TopicModel
+from coterie.topics.answers import assignments, record, score_texts
 
 Floats = npt.NDArray[np.float32]
 
@@ -104,17 +107,7 @@ class OpenedRun:
         self.copies()
         with _COUNTING:
             model = self.run.with_texts(self.rows().texts())
-        made = self._map_of_all() if self._stored() is None else None
-        return Counted(MeaningIndex(model), made)
-
-    def _map_of_all(self) -> TextMap:
-        """The map of a run that was written without one."""
-        points, order = learn_map(self.model)
-        counted, placing = self.model._counted, self.model._made.placing
-        parts = counted.corpus.engine.map(
-            lambda block: placed(points, order, placing.see_block(block, counted.vectors))
-        )
-        return with_texts(self.model, points, order, np.concatenate(list(parts))[counted.corpus.rows])
+        return Counted(MeaningIndex(model), _map_of_all(model) if self._stored() is None else None)
 
     def _most_copied(self) -> tuple[int, int, str]:
         """How many different texts there are, how often the most frequent one occurs, and that."""
@@ -148,7 +141,7 @@ class OpenedRun:
         """Where topics lie; this needs no texts."""
         if (found := self._map()) is not None:
             return found.topics
-        centers = self.model._description.centers[self.order]
+        centers = self.model.state.description.centers[self.order]
         shares = np.array([topic.share for topic in self.topics])
         none = np.zeros((0, centers.shape[1])), np.zeros(0, dtype=np.int64)
         return TopicMap.learn(centers, shares, *none)
@@ -186,6 +179,17 @@ class OpenedRun:
             related=[through_of(near, names) for near in meaning.related],
             indexed=self.counted.ready,
         )
+
+
+def _map_of_all(model: TopicModel) -> TextMap:
+    """The map of a run that was written without one, once its texts are scored."""
+    collection, scores, described = model.collection, model.state.scores, model.state.description
+    assert collection is not None
+    assert scores is not None
+    assert described.map is not None
+    assert described.known is not None
+    at = scores.position[collection.corpus.rows]
+    return TextMap(described.map, described.by_size, at, described.known)
 
 
 # --- the run as a whole
@@ -336,7 +340,8 @@ def similar_texts(opened: OpenedRun, row: int) -> list[Text]:
     if not opened.counted.ready:
         return []
     index, model = opened.counted.get().index, opened.model
-    counted, placing = model._counted, model._made.placing
+    collection, scorer = model.collection, model.state.edited.scorer
+    assert collection is not None
     own = int(index.rows[row])
     columns = index.counts(np.array([own])).indices.astype(np.int64)
     if not len(columns):
@@ -348,11 +353,11 @@ def similar_texts(opened: OpenedRun, row: int) -> list[Text]:
     if not len(near):
         return []
     rows = np.sort(np.append(near, own))
-    vectors = None if counted.vectors is None else np.asarray(counted.vectors)[rows]
-    seen = placing.see(index.counts(rows), vectors).directions
-    alike = np.round(seen[rows != own] @ seen[rows == own][0], 6)
+    embeddings = None if collection.embeddings is None else np.asarray(collection.embeddings)[rows]
+    vectors = scorer.score(index.counts(rows), embeddings).vectors
+    alike = np.round(vectors[rows != own] @ vectors[rows == own][0], 6)
     best = near[np.lexsort((near, -alike))][:_SIMILAR]
-    return opened.texts.at(counted.first[best].astype(np.uint32))
+    return opened.texts.at(collection.first[best].astype(np.uint32))
 
 
 def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
@@ -361,12 +366,12 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
         return []
     model = opened.model
     series = next(text_batches(texts))
-    seen = model._seen(series)
-    found = model._answers(seen, series)
+    scored = score_texts(model, series)
+    answers = assignments(model, record(model, scored, series))
     located = opened.texts.located(texts)
-    memberships = seen.memberships[:, opened.order]
+    memberships = scored.memberships[:, opened.order]
     try:
-        at = points_of(placed(opened.text_map().topics, opened.order, seen))
+        at = points_of(opened.text_map().topics.place(sharp_memberships(memberships), scored.vectors))
     except Later:
         at = [None] * len(texts)
     return [
@@ -383,7 +388,7 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
             at=place,
             unknown=list(dict.fromkeys(text[w.start : w.end] for w in words if w.column < 0)),
         )
-        for one, text, words, row, place in zip(found, texts, located, memberships, at, strict=True)
+        for one, text, words, row, place in zip(answers, texts, located, memberships, at, strict=True)
     ]
 
 

@@ -72,7 +72,7 @@ class Panel:
 
     def likeness(self) -> Any:
         """Cosines of the centres of topics, by place."""
-        centers = self._model._description.centers[self._order]
+        centers = self._model.state.description.centers[self._order]
         return np.round(centers @ centers.T, 6)
 
     def _means(self) -> Any:
@@ -89,7 +89,7 @@ class Panel:
             Brief(
                 id=topic.id,
                 label=topic.label,
-                named=topic.id in self._model._made.names,
+                named=topic.id in self._model.state.edited.names,
                 size=topic.size,
                 share=topic.share,
                 terms=list(topic.terms[:_TERMS]),
@@ -128,7 +128,7 @@ class Panel:
     # --- terms
 
     def _candidates(self, place: int) -> list[Candidate]:
-        found = self._model._description
+        found = self._model.state.description
         counts = found.counts[self._order[place]]
         everywhere = found.counts.sum(axis=0)
         used = np.flatnonzero(counts >= _LEAST_COUNT)
@@ -158,7 +158,7 @@ class Panel:
         ]
 
     def _related(self, place: int) -> list[RelatedTerm]:
-        terms = self._model._description.terms[self._order[place]]
+        terms = self._model.state.description.terms[self._order[place]]
         best: dict[int, Any] = {}
         for near in self._terms().near(terms[:_FIRST], terms[:_OWN], _RELATED, _NEAR):
             if near.term not in best or near.similarity > best[near.term].similarity:

@@ -24,7 +24,7 @@ from coterie.explore.opened import overview as overview_of
 from coterie.explore.selection import MOST_CORNERS, Box, Corner, Filters
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
-from coterie.runs import REPORT
+from coterie.runs.record import REPORT
 from coterie.text.languages import known_languages
 
 #: Texts that may be tried at once, and rows of a page.

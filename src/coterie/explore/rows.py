@@ -22,7 +22,8 @@ from coterie.errors import InputError
 from coterie.explore.caches import Once
 from coterie.explore.search import folded
 from coterie.results import NO_KNOWN_WORD
-from coterie.runs import TABLE, Run
+from coterie.runs import Run
+from coterie.runs.record import TABLE
 from coterie.topics.trends import read_dates
 
 Ints = npt.NDArray[np.int64]

@@ -174,12 +174,13 @@ class Terms:
     """The terms of a model, and which of them are near each other."""
 
     def __init__(self, model: TopicModel):
-        placing = model._made.placing
-        self._units: Floats = unit_dense(placing.space.vectors).astype(np.float32)
-        self._weights = np.asarray(placing.space.weights, dtype=np.float64)
+        scorer = model.state.edited.scorer
+        space = scorer.method.space
+        self._units: Floats = unit_dense(space.vectors).astype(np.float32)
+        self._weights = np.asarray(space.weights, dtype=np.float64)
         texts = model.vectorizer_.vocabulary_.document_frequency
         self._trust: Floats = np.where(texts >= _LEAST_TEXTS, texts / (texts + _HALF), 0.0).astype(np.float32)
-        self._trust[list(placing.banned)] = 0.0
+        self._trust[list(scorer.banned)] = 0.0
 
     def near(self, columns: Ints, without: Ints, most: int = _MOST, least: float = _NEAR) -> list[Near]:
         """For each of the columns the nearest others, those of `without` left out."""
@@ -219,7 +220,8 @@ class MeaningIndex:
     """Which texts hold each term: distinct texts by term, and the distinct text of each row."""
 
     def __init__(self, model: TopicModel):
-        corpus = model._counted.corpus
+        assert model.collection is not None
+        corpus = model.collection.corpus
         self._engine = corpus.engine
         by_term = corpus.matrix().tocsc()
         self._starts, self._texts = by_term.indptr, by_term.indices.astype(np.int32, copy=False)

@@ -62,7 +62,7 @@ class Texts:
         dates, classes = table.strings("date", found), table.strings("label", found)
         made = []
         for number, row in enumerate(rows.tolist()):
-            reason = answers.reasons[number]
+            reason = answers.reason(number)
             cut = len(shown[number]) < len(texts[number])
             words = [w for w in located[number] if not cut or w.end < len(shown[number])]
             second = int(table.second[row])

@@ -137,7 +137,7 @@ def refit(job: dict[str, Any]) -> None:
     if job["topics"] is not None:
         model.set_params(n_topics=job["topics"])
     elif model.n_topics == "auto":  # a new search might come out elsewhere, which nobody asked for
-        model.set_params(n_topics=len(run.model._fitted.placing.order))
+        model.set_params(n_topics=len(run.model.fitted.scorer.order))
     source = Named(
         file,
         data["column"],
@@ -150,7 +150,7 @@ def refit(job: dict[str, Any]) -> None:
         source,
         job["folder"],
         model,
-        edits=run.model.edits,
+        edits=tuple(run.model.edits),
         date=data.get("date"),
         label=data.get("label"),
         command=run.info["command"],

@@ -17,7 +17,8 @@ from typing import Any
 from coterie.errors import InputError
 from coterie.explore.guard import UPLOAD_BYTES, Changed, Invalid, Missing, without_paths
 from coterie.explore.opened import OpenedRun, file_name
-from coterie.runs import MARKER, Run, open_run
+from coterie.runs import Run, open_run
+from coterie.runs.record import MARKER
 from coterie.storage.files import read_json
 from coterie.storage.folder import recover
 from coterie.text.inputs import is_unicode

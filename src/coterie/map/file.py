@@ -5,33 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie.errors import InputError
-from coterie.map.layout import Kept, TopicMap
-from coterie.report.facts import Facts
+from coterie.map.layout import Known, TopicMap
 from coterie.storage.arrays import read_arrays, write_arrays
-
-if TYPE_CHECKING:
-    from coterie.topics import TopicModel
-    from coterie.topics.placing import Seen
 
 #: Texts are shown on screens: seven digits are plenty.
 Floats = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Known:
-    """Where the topics of a run lie, and those it had before edits, by id: people know their way by it, and a
-    topic that comes back finds its place again.
-    """
-
-    ids: list[int]
-    positions: npt.NDArray[np.float64]
-    shades: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -47,68 +30,27 @@ class TextMap:
     known: Known
 
 
-def learn_map(model: TopicModel, known: Known | None = None) -> tuple[TopicMap, list[int]]:
-    """The map of a model that has its texts, and the order in which it has the topics."""
-    facts = Facts(model, np.zeros(model.n_texts_))
-    return map_of(facts, known), facts.order
-
-
-def with_texts(
-    model: TopicModel, points: TopicMap, order: list[int], at: Floats, known: Known | None = None
-) -> TextMap:
-    """The map with its texts; what was known of topics that are gone is remembered."""
-    ids = [model.topics[place].id for place in order]
-    gone = [] if known is None else [n for n, topic in enumerate(known.ids) if topic not in set(ids)]
-    if known is None or not gone:
-        return TextMap(points, order, at, Known(ids, points.positions, points.shades))
-    ids += [known.ids[n] for n in gone]
-    positions = np.concatenate([points.positions, known.positions[gone]])
-    return TextMap(
-        points, order, at, Known(ids, positions, np.concatenate([points.shades, known.shades[gone]]))
-    )
-
-
-def map_of(facts: Facts, known: Known | None = None) -> TopicMap:
-    """The map of the topics of a model, from the largest on; those that are known stay."""
-    shares = np.array([facts.model.topics[at].share for at in facts.order])
-    kept = None if known is None else _kept(facts.ids, known)
-    places = facts.row_places[facts.sample_rows]
-    return TopicMap.learn(facts.centers, shares, facts.sample.directions, places, kept)
-
-
-def _kept(ids: Sequence[int], known: Known) -> Kept:
-    pairs = [(place, known.ids.index(topic)) for place, topic in enumerate(ids) if topic in known.ids]
-    now, then = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in (0, 1))
-    return Kept(now, known.positions[then], known.shades[then])
-
-
-def placed(points: TopicMap, order: Sequence[int], seen: Seen) -> Floats:
-    """Where texts that the model has seen lie."""
-    at: Floats = points.place(seen.memberships[:, list(order)], seen.directions).astype(np.float32)
-    return at
-
-
-def write_map(path: Path, found: TextMap) -> None:
+def write_map(path: Path, drawn: TextMap) -> None:
     """Write the file."""
     write_arrays(
         path,
         {
-            "positions": found.topics.positions,
-            "radii": found.topics.radii,
-            "axes": found.topics.axes,
-            "shades": found.topics.shades,
-            "order": np.array(found.order, dtype=np.int32),
-            "known": np.array(found.known.ids, dtype=np.int32),
-            "known_positions": found.known.positions,
-            "known_shades": found.known.shades,
-            "x": found.at[:, 0],
-            "y": found.at[:, 1],
+            "positions": drawn.topics.positions,
+            "radii": drawn.topics.radii,
+            "axes": drawn.topics.axes,
+            "shades": drawn.topics.shades,
+            "order": np.array(drawn.order, dtype=np.int32),
+            "known": np.array(drawn.known.ids, dtype=np.int32),
+            "known_positions": drawn.known.positions,
+            "known_shades": drawn.known.shades,
+            "x": drawn.at[:, 0],
+            "y": drawn.at[:, 1],
         },
     )
 
 
 def read_map(path: Path, ids: Sequence[int], n_texts: int) -> TextMap:
-    """Read the file; one that is not the map of so many texts and of the topics with these ids is told."""
+    """Read the file; it must be the map of so many texts and of the topics with these ids."""
     arrays, _ = read_arrays(path)
     n_topics, n_known = len(ids), len(arrays.get("known", ()))
     shapes = {

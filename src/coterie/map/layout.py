@@ -91,6 +91,17 @@ class TopicMap:
         )
         return cls(positions, radii, axes, shaded)
 
+    def remembered(self, ids: Sequence[int], known: Known | None) -> Known:
+        """Where the topics with these ids lie, and what was known of those that are gone."""
+        gone = [] if known is None else [n for n, topic in enumerate(known.ids) if topic not in set(ids)]
+        if known is None or not gone:
+            return Known(list(ids), self.positions, self.shades)
+        return Known(
+            [*ids, *(known.ids[n] for n in gone)],
+            np.concatenate([self.positions, known.positions[gone]]),
+            np.concatenate([self.shades, known.shades[gone]]),
+        )
+
     def place(self, sharp: csr_matrix, vectors: Array) -> Array:
         """Where texts lie: texts × 2; nan for a text without any membership.
 

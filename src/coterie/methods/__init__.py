@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A class of the package, by ``module:name``, and the settings it is made with."""
@@ -64,27 +65,31 @@ def _method(name: str, about: str, home: str, *before: Step, **settings: Any) ->
 
 
 _PAPER: dict[str, Any] = {"solver": "clip", "init": "rows"}  # Algorithm 1 of the CIKM 2012 paper
-_NMF, _BASELINES, _SPHERICAL = "coterie.factor.nmf:NMF", "coterie.baselines:", "coterie.cluster:SphericalKMeans"
+_COTERIE, _SPHERICAL = "coterie.cluster:Coterie", "coterie.cluster:SphericalKMeans"
+_NMF, _TERM_NMF = "coterie.factor.nmf:NMF", "coterie.factor.term:TermNMF"
+_SEMANTIC_NMF = "coterie.factor.semantic:SemanticNMF"
+_PCOR = Step("coterie.factor.nystrom:NystromSemantics", {"kind": "pcor"})
+_IDF = Step("coterie.weights:IdfWeights")
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        _method("coterie", "texts enriched by the company of their words, then clustered", "coterie.cluster:Coterie"),
+        _method("coterie", "texts enriched by co-occurring words, then clustered", _COTERIE),
         _method("nmf", "NMF of binary texts", _NMF, weights="binary", **_PAPER),
         _method("nmf-idf", "NMF of idf-weighted texts", _NMF, weights="idf", **_PAPER),
         _method("nmf-ncut", "NMF of Ncut-weighted texts (CIKM 2012)", _NMF, weights="ncut", **_PAPER),
-        _method("term-nmf", "NMF of the correlations of terms (SDM 2013)", "coterie.factor.term:TermNMF", init="rows"),
-        _method("semantic-nmf", "texts and the company of terms jointly (SIGIR 2017)", "coterie.factor.semantic:SemanticNMF"),
-        _method("nystrom", "k-means in a sampled semantic space (WWW 2015, pcor)", _SPHERICAL, Step("coterie.factor.nystrom:NystromSemantics", {"kind": "pcor"})),
-        _method("spherical-kmeans", "spherical k-means on idf-weighted texts", _SPHERICAL, Step("coterie.weights:IdfWeights")),
-        _method("kmeans-idf", "ordinary k-means on idf-weighted texts", _BASELINES + "KMeansIdf"),
-        _method("rlsi", "regularised latent semantic indexing, idf weights", _BASELINES + "RLSI"),
-        _method("rlsi-ncut", "the same with Ncut weights", _BASELINES + "RLSI", weights="ncut"),
-        _method("onmf", "NMF with nearly disjoint topics", _BASELINES + "OrthogonalNMF"),
-        _method("graph-nmf", "NMF that pulls texts towards their neighbours", _BASELINES + "GraphNMF"),
-        _method("symmetric-nmf", "NMF of the similarities of texts", _BASELINES + "SymmetricNMF"),
-        _method("lda", "LDA by Gibbs sampling (needs coterie[lda])", _BASELINES + "GibbsLDA", alpha=0.1),
+        _method("term-nmf", "NMF of the correlations of terms (SDM 2013)", _TERM_NMF, init="rows"),
+        _method("semantic-nmf", "texts and co-occurrence jointly (SIGIR 2017)", _SEMANTIC_NMF),
+        _method("nystrom", "k-means in a sampled semantic space (WWW 2015, pcor)", _SPHERICAL, _PCOR),
+        _method("spherical-kmeans", "spherical k-means on idf-weighted texts", _SPHERICAL, _IDF),
+        _method("kmeans-idf", "ordinary k-means on idf-weighted texts", "coterie.baselines:KMeansIdf"),
+        _method("rlsi", "regularised latent semantic indexing, idf weights", "coterie.baselines:RLSI"),
+        _method("rlsi-ncut", "the same with Ncut weights", "coterie.baselines:RLSI", weights="ncut"),
+        _method("onmf", "NMF with nearly disjoint topics", "coterie.baselines:OrthogonalNMF"),
+        _method("graph-nmf", "NMF that pulls texts towards their neighbours", "coterie.baselines:GraphNMF"),
+        _method("symmetric-nmf", "NMF of the similarities of texts", "coterie.baselines:SymmetricNMF"),
+        _method("lda", "LDA by Gibbs sampling (needs coterie[lda])", "coterie.baselines:GibbsLDA", alpha=0.1),
     )
-}  # fmt: skip
+}
 
 
 def names() -> list[str]:

@@ -114,11 +114,6 @@ class BorrowedSpace(FittedMethod):
         return shares, np.asarray(self.space.directions(X), dtype=np.float64)
 
 
-def restored(estimator: Any, space: Space | None) -> FittedMethod:
-    """The method of an estimator that was loaded; `space` is None if it has its own."""
-    return OwnSpace.of(estimator) if space is None else BorrowedSpace(estimator, space)
-
-
 def fit_method(
     documents: Engine,
     method: Any,

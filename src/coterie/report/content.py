@@ -12,16 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.map.colours import colours
-from coterie.map.file import map_of
-from coterie.map.layout import TopicMap
 from coterie.progress import tell
 from coterie.report import checks, wording
-from coterie.report.facts import Facts
+from coterie.report.facts import NONE, Facts
 from coterie.report.groups import Columns, by_class, over_time
 from coterie.report.page import embedded
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic
-from coterie.topics.placing import NOWHERE
 
 if TYPE_CHECKING:
     from coterie.topics import TopicModel
@@ -31,12 +28,12 @@ Ints = npt.NDArray[np.int64]
 
 #: The most that texts of points of the map may take: bytes together, and characters each.
 POINT_BYTES, POINT_CHARACTERS = 450_000, 140
-#: Longest text of a card, term and label; terms shown. With very many topics, texts are cut shorter.
-_TEXT, _SHORTEST_TEXT, _TERM, _LABEL, _TERMS = 320, 100, 40, 90, 12
+#: Longest text of a card, and term; terms shown. With very many topics, texts are cut shorter.
+_TEXT, _SHORTEST_TEXT, _TERM, _TERMS = 320, 100, 40, 12
 #: Near topics of a card; bars of a histogram.
 _NEAR, _BINS = 3, 10
-#: Topics of the table of likenesses, and edits that are listed.
-_ALIKE, _EDITS = 60, 200
+#: Topics of the table of similarities.
+_ALIKE = 60
 #: A map is so many steps wide.
 _STEPS = 1_000
 
@@ -44,35 +41,28 @@ _STEPS = 1_000
 def content(
     model: TopicModel,
     info: Mapping[str, Any],
-    confidence: Array,
     columns: Columns | None = None,
-    points: TopicMap | None = None,
 ) -> dict[str, Any]:
-    """What the page shows. Topics are in the order of their size, and known by their ids.
-
-    `points` is the map of the model, where it was learned already.
-    """
+    """What the page shows. Topics are in the order of their size, and named by their ids."""
     tell("writing the report", 0)
     columns = columns or Columns()
-    facts = Facts(model, confidence)
-    topics, places = [model.topics[at] for at in facts.order], facts.places
-    points, drawn = _map(facts, points)
+    facts = Facts(model)
+    topics, of_texts = [model.topics[at] for at in facts.order], facts.topics
     return {
         "title": shortened(
             str(info.get("data", {}).get("source", "")).replace("\\", "/").split("/")[-1], 120
         ),
-        "facts": _head(model, info),
+        "facts": _head(model, info, facts.collection.corpus.n_distinct),
         "checks": _checks(facts, info, topics),
-        "topics": _cards(facts, topics, points),
-        "map": drawn,
+        "topics": _cards(facts, topics),
+        "map": _map(facts),
         "likeness": _likeness(facts, topics),
         "tree": _branch(model.hierarchy()) if len(topics) > 1 else None,
-        "time": over_time(columns, places, len(topics)),
-        "classes": by_class(columns, places, len(topics), model.labels_),
+        "time": over_time(columns, of_texts, len(topics)),
+        "classes": by_class(columns, of_texts, len(topics), model.labels_),
         "number": _number(model),
-        "edits": [shortened(str(edit), 200) for edit in model.edits[:_EDITS]],
-        "moreEdits": max(len(model.edits) - _EDITS, 0),
-        "leftOut": int(getattr(model, "left_out_", 0)),
+        **wording.edit_lines(tuple(model.edits)),
+        "leftOut": model.state.skipped,
         "seconds": {shortened(str(k), 40): float(v) for k, v in dict(info.get("seconds", {})).items()},
         "versions": {str(k): shortened(str(v), 40) for k, v in dict(info.get("versions", {})).items()},
     }
@@ -81,12 +71,12 @@ def content(
 # --- the head
 
 
-def _head(model: TopicModel, info: Mapping[str, Any]) -> dict[str, Any]:
+def _head(model: TopicModel, info: Mapping[str, Any], distinct: int) -> dict[str, Any]:
     data = dict(info.get("data", {}))
     return {
         "texts": model.n_texts_,
         "topics": len(model.topics),
-        "distinct": model._counted.corpus.n_distinct,
+        "distinct": distinct,
         "column": shortened(str(data.get("column", "")), 80),
         "skipped": int(data.get("skipped", 0)),
         "made": str(info.get("made", ""))[:40],
@@ -100,13 +90,13 @@ def _checks(facts: Facts, info: Mapping[str, Any], topics: Sequence[Topic]) -> l
         *checks.run_warnings(list(info.get("warnings", ()))),
         checks.unknown(model.n_known_, model.n_texts_),
         checks.copies(
-            model._counted.corpus.n_distinct,
+            facts.collection.corpus.n_distinct,
             model.n_texts_,
             round(float(facts.weights[facts.most_frequent])),
             facts.texts[facts.most_frequent],
         ),
         checks.tiny(topics),
-        checks.overlaps(facts.likeness, facts.ids),
+        checks.overlaps(facts.similarity, facts.ids),
         checks.unsure(facts.confidence),
     ]
     return sorted(said, key=lambda remark: not remark["look"])
@@ -115,9 +105,9 @@ def _checks(facts: Facts, info: Mapping[str, Any], topics: Sequence[Topic]) -> l
 # --- topics
 
 
-def _cards(facts: Facts, topics: Sequence[Topic], points: TopicMap) -> list[dict[str, Any]]:
-    there = facts.places != NOWHERE
-    places, sure = facts.places[there], facts.confidence[there]
+def _cards(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
+    points, known = facts.map, facts.topics != NONE
+    places, sure = facts.topics[known], facts.confidence[known]
     bins = np.minimum((sure * _BINS).astype(np.int64), _BINS - 1)
     histogram = np.bincount(places * _BINS + bins, minlength=len(topics) * _BINS)
     mean = np.bincount(places, sure, len(topics))
@@ -125,7 +115,7 @@ def _cards(facts: Facts, topics: Sequence[Topic], points: TopicMap) -> list[dict
     return [
         {
             "id": topic.id,
-            "label": shortened(topic.label, _LABEL),
+            "label": wording.topic_label(topic.label),
             "size": topic.size,
             "share": round(topic.share, 6),
             "terms": [
@@ -157,7 +147,7 @@ def _longest(topics: Sequence[Any]) -> int:
 
 def _nearest(facts: Facts, place: int) -> list[list[float]]:
     """The topics most alike, with cosines."""
-    alike = facts.likeness[place].copy()
+    alike = facts.similarity[place].copy()
     alike[place] = -2.0
     best = np.argsort(-alike, kind="stable")[:_NEAR]
     return [[facts.ids[at], round(float(alike[at]), 2)] for at in best if at != place]
@@ -165,19 +155,12 @@ def _nearest(facts: Facts, place: int) -> list[list[float]]:
 
 def _borderline(facts: Facts) -> list[list[dict[str, Any]]]:
     """For each topic its least sure texts, and where else they might belong."""
-    rows = np.array(sorted(row for part in facts.borderline for row in part), dtype=np.int64)
-    second: dict[int, int | None] = {}
-    if len(rows):
-        rest = facts.seen(rows).memberships[:, facts.order]
-        rest[np.arange(len(rows)), facts.row_places[rows]] = 0.0
-        for row, others in zip(rows.tolist(), rest, strict=True):
-            second[row] = facts.ids[int(others.argmax())] if others.any() else None
     return [
         [
             {
                 "text": shortened(facts.texts[row], _longest(facts.ids)),
-                "confidence": round(float(facts.row_confidence[row]), 2),
-                "second": second[row],
+                "confidence": round(float(facts.scores.confidence[row]), 2),
+                "second": facts.second(row),
             }
             for row in part
         ]
@@ -188,20 +171,17 @@ def _borderline(facts: Facts) -> list[list[dict[str, Any]]]:
 # --- the map
 
 
-def _map(facts: Facts, points: TopicMap | None) -> tuple[TopicMap, dict[str, Any]]:
-    """The map, unless it is there already, and a sample of texts on it."""
-    seen, rows = facts.sample, facts.sample_rows
-    points = points or map_of(facts)
-    texts = [facts.texts[int(row)] for row in rows[facts.points]]
+def _map(facts: Facts) -> dict[str, Any]:
+    """A sample of texts on the map."""
+    texts = [facts.texts[int(row)] for row in facts.points]
     short, kept = within(texts, POINT_BYTES, POINT_CHARACTERS)
-    some = facts.points[:kept]
-    at = points.place(seen.memberships[some][:, facts.order], seen.directions[some])
-    x, y = np.round(_STEPS * at).astype(np.int64).T
-    return points, {
+    rows = facts.points[:kept]
+    x, y = np.round(_STEPS * facts.scores.position[rows].astype(np.float64)).astype(np.int64).T
+    return {
         "x": x.tolist(),
         "y": y.tolist(),
-        "topic": facts.row_places[rows[some]].tolist(),
-        "confidence": np.round(100 * facts.row_confidence[rows[some]]).astype(np.int64).tolist(),
+        "topic": facts.row_topics[rows].tolist(),
+        "confidence": np.round(100 * facts.scores.confidence[rows]).astype(np.int64).tolist(),
         "texts": short,
         "known": len(facts.known_rows),
     }
@@ -238,7 +218,7 @@ def _likeness(facts: Facts, topics: Sequence[Topic]) -> dict[str, Any] | None:
     place = {topic: at for at, topic in enumerate(facts.ids)}
     leaves = [topic for topic in _leaves(facts.model.hierarchy()) if topic in shown]
     at = [place[topic] for topic in leaves]
-    table = np.round(100 * np.clip(facts.likeness[np.ix_(at, at)], 0.0, 1.0)).astype(np.int64)
+    table = np.round(100 * np.clip(facts.similarity[np.ix_(at, at)], 0.0, 1.0)).astype(np.int64)
     return {"topics": leaves, "percent": table.tolist(), "left": len(topics) - len(leaves)}
 
 

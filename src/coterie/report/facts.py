@@ -1,4 +1,4 @@
-"""What the page reads off a model more than once. Texts are fetched in one go: a file is read once."""
+"""What the page reads off a model more than once. Texts are looked up in one go."""
 
 from __future__ import annotations
 
@@ -10,35 +10,54 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from coterie.topics.placing import NOWHERE, Seen
-
 if TYPE_CHECKING:
+    from coterie.map.layout import TopicMap
     from coterie.topics import TopicModel
+    from coterie.topics.collection import Collection
+    from coterie.topics.scores import Scores
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: Texts by which the map learns how texts of a topic differ, and those that are drawn.
-LEARNED, MOST_POINTS = 20_000, 5_000
+#: The topic of a text that belongs to none.
+NONE = -1
+#: Texts that are drawn.
+MOST_POINTS = 5_000
 #: Unsure texts of a topic.
 _BORDER = 3
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A model, and the confidence of each of its texts.
+    """A fitted model that has its texts.
 
-    Topics are numbered from the largest on: *places*. *Rows* are distinct texts.
+    Topics are numbered from the largest on. *Rows* are distinct texts.
     """
 
     model: TopicModel
-    confidence: Array
 
     @cached_property
+    def collection(self) -> Collection:
+        """The texts."""
+        assert self.model.collection is not None
+        return self.model.collection
+
+    @cached_property
+    def scores(self) -> Scores:
+        """What the model says of each row."""
+        assert self.model.state.scores is not None
+        return self.model.state.scores
+
+    @property
     def order(self) -> list[int]:
         """Positions in `model.topics`, from the largest topic on."""
-        topics = self.model.topics
-        return sorted(range(len(topics)), key=lambda at: (-topics[at].size, topics[at].id))
+        return self.model.state.description.by_size
+
+    @property
+    def map(self) -> TopicMap:
+        """Where topics lie."""
+        assert self.model.state.description.map is not None
+        return self.model.state.description.map
 
     @cached_property
     def ids(self) -> list[int]:
@@ -46,62 +65,44 @@ class Facts:
         return [self.model.topics[at].id for at in self.order]
 
     @cached_property
-    def row_places(self) -> Ints:
-        """The place of each row's topic, `NOWHERE` for a row without a known word."""
-        place = np.full(len(self.order) + 1, NOWHERE)  # the last answers for NOWHERE = −1
-        place[self.order] = np.arange(len(self.order))
-        found: Ints = place[self.model._description.places]
-        return found
+    def row_topics(self) -> Ints:
+        """The number of each row's topic, `NONE` for a row without a known word."""
+        number = np.append(np.argsort(self.order), NONE)  # the last entry answers for NONE = −1
+        return number[self.scores.topic]
 
     @cached_property
-    def places(self) -> Ints:
-        """The place of each text's topic, `NOWHERE` for a text without a known word."""
-        found: Ints = self.row_places[self.model._counted.corpus.rows]
-        return found
+    def topics(self) -> Ints:
+        """The number of each text's topic, `NONE` for a text without a known word."""
+        return self.row_topics[self.collection.corpus.rows]
+
+    @cached_property
+    def confidence(self) -> Array:
+        """The confidence of each text; 0 for one without a known word."""
+        return self.scores.confidence[self.collection.corpus.rows]
 
     @cached_property
     def known_rows(self) -> Ints:
         """Rows that are in a topic because of their words."""
-        return np.flatnonzero((self.row_confidence > 0) & (self.row_places != NOWHERE))
-
-    @cached_property
-    def row_confidence(self) -> Array:
-        """The confidence of each row; 0 for one without a known word."""
-        return self.confidence[self.model._counted.first]
+        return np.flatnonzero((self.scores.confidence > 0) & (self.row_topics != NONE))
 
     @cached_property
     def weights(self) -> Array:
         """How many texts each row stands for."""
-        return self.model._counted.corpus.weights()
+        return self.collection.corpus.weights()
 
     @cached_property
-    def centers(self) -> Array:
-        """Directions of topics."""
-        return self.model._description.centers[self.order]
-
-    @cached_property
-    def likeness(self) -> Array:
+    def similarity(self) -> Array:
         """Cosines of the centres of topics."""
-        found: Array = np.round(self.centers @ self.centers.T, 6)
-        return found
+        centers = self.model.state.description.centers[self.order]
+        return np.round(centers @ centers.T, 6)
 
     # --- rows that are shown
 
     @cached_property
-    def sample_rows(self) -> Ints:
-        """Some rows. They are in the order of a hash: every n-th is a fair sample."""
-        return sampled(len(self.row_places), LEARNED)
-
-    @cached_property
-    def sample(self) -> Seen:
-        """These rows as the model sees them."""
-        return self.seen(self.sample_rows)
-
-    @cached_property
     def points(self) -> Ints:
-        """Numbers in the sample of the texts that are drawn: some of those with a known word."""
-        known = np.flatnonzero(self.sample.memberships.any(axis=1))
-        return known[sampled(len(known), MOST_POINTS)]
+        """The rows that are drawn: some of those with a known word, evenly spread."""
+        known = np.flatnonzero(~np.isnan(self.scores.position[:, 0]))
+        return known[:: max(-(-len(known) // MOST_POINTS), 1)]
 
     @cached_property
     def most_frequent(self) -> int:
@@ -111,39 +112,27 @@ class Facts:
     @cached_property
     def borderline(self) -> list[list[int]]:
         """For each topic the rows that are least sure, typical texts and those without a known word aside."""
-        typical = {int(row) for rows in self.model._description.examples for row in rows}
-        spare = max((len(rows) for rows in self.model._description.examples), default=0)
-        sure, known = self.row_confidence, self.known_rows
-        by_doubt = known[np.lexsort((np.round(sure[known], 6), self.row_places[known]))]
-        ends = np.searchsorted(self.row_places[by_doubt], np.arange(len(self.order) + 1))
-        found = []
-        for begin, end in pairwise(ends):
-            least = by_doubt[begin:end][: _BORDER + spare].tolist()
-            found.append([row for row in least if row not in typical][:_BORDER])
-        return found
+        examples = self.model.state.description.examples
+        typical = {int(row) for rows in examples for row in rows}
+        spare = max((len(rows) for rows in examples), default=0)
+        sure, known = self.scores.confidence, self.known_rows
+        by_doubt = known[np.lexsort((np.round(sure[known], 6), self.row_topics[known]))]
+        ends = np.searchsorted(self.row_topics[by_doubt], np.arange(len(self.order) + 1))
+        return [
+            [row for row in by_doubt[begin:end][: _BORDER + spare].tolist() if row not in typical][:_BORDER]
+            for begin, end in pairwise(ends)
+        ]
 
     @cached_property
     def texts(self) -> dict[int, str]:
         """The texts of all rows that are shown, as the first of each was written."""
-        counted = self.model._counted
         border = [row for rows in self.borderline for row in rows]
-        rows = np.unique([self.most_frequent, *border, *self.sample_rows[self.points].tolist()])
-        numbers = counted.first[rows]
-        found = counted.texts.at(np.unique(numbers))
-        return {int(row): found[int(number)] for row, number in zip(rows, numbers, strict=True)}
+        rows = np.unique([self.most_frequent, *border, *self.points.tolist()])
+        numbers = self.collection.first[rows]
+        texts = self.collection.texts.at(np.unique(numbers))
+        return {int(row): texts[int(number)] for row, number in zip(rows, numbers, strict=True)}
 
-    def seen(self, rows: Ints) -> Seen:
-        """Rows in ascending order as the model sees them; topics are in its own order."""
-        counted, placing = self.model._counted, self.model._made.placing
-        parts = []
-        for block in counted.corpus.engine.map(lambda block: block):
-            here = rows[(rows >= block.start) & (rows < block.start + block.X.shape[0])]
-            vectors = None if counted.vectors is None else np.asarray(counted.vectors)[here]
-            if len(here):
-                parts.append(placing.see(block.X[here - block.start], vectors))
-        return Seen.joined(parts)
-
-
-def sampled(n: int, most: int) -> Ints:
-    """At most so many numbers below n, evenly apart."""
-    return np.arange(0, n, max(-(-n // most), 1)) if n else np.zeros(0, dtype=np.int64)
+    def second(self, row: int) -> int | None:
+        """The id of the second-best topic of a row."""
+        second = int(self.scores.second[row])
+        return None if second == NONE else self.model.topics[second].id

@@ -15,6 +15,8 @@ from coterie.report.wording import many, share
 
 #: Scripts, in the order they are joined.
 _SCRIPTS = ("dom.js", "charts.js", "map.js", "sections.js", "page.js")
+#: The element that holds the content.
+_CONTENT = '<script type="application/json" id="content">'
 #: What could end a script element or a line of script, as JSON may spell it.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
@@ -41,6 +43,17 @@ def page(content: Mapping[str, Any]) -> str:
         name, rest = piece.split("}}", 1)
         filled += [parts[name], rest]
     return "".join(filled)
+
+
+def content_of(text: str) -> dict[str, Any]:
+    """The content of a page that `page` made.
+
+    >>> content_of(f'<script type="application/json" id="content">{embedded({"a": "</script>"})}</script>')
+    {'a': '</script>'}
+    """
+    begin = text.index(_CONTENT) + len(_CONTENT)
+    content: dict[str, Any] = json.loads(text[begin : text.index("</script>", begin)])
+    return content
 
 
 def embedded(content: Any) -> str:

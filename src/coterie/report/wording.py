@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _SPACES = re.compile(r"\s+")
 #: Controls that show as nothing, surrogates that no encoding knows.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+
+#: Edits that are listed.
+_EDITS = 200
 
 
 def shortened(text: str, most: int) -> str:
@@ -88,3 +91,16 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     if parameters.get("random_state") not in (0, None):
         said.append(f"Random state: {shortened(str(parameters['random_state']), 40)}.")
     return said
+
+
+def topic_label(label: str) -> str:
+    """The label of a topic, cut if it is very long."""
+    return shortened(label, 90)
+
+
+def edit_lines(edits: Sequence[Any]) -> dict[str, Any]:
+    """The first edits as sentences, and how many more there are."""
+    return {
+        "edits": [shortened(str(edit), 200) for edit in edits[:_EDITS]],
+        "moreEdits": max(len(edits) - _EDITS, 0),
+    }

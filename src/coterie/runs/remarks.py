@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from coterie.topics import TopicModel
-    from coterie.topics.sources import Texts
+    from coterie.topics.collection import TextStore
 
 
 def remark_on_texts(model: TopicModel, skipped: int) -> None:
@@ -23,7 +23,7 @@ def remark_on_texts(model: TopicModel, skipped: int) -> None:
             "are the encoding (--encoding) and the delimiter right?",
             stacklevel=2,
         )
-    asked, found = model.n_topics, len(model._fitted.placing.order)
+    asked, found = model.n_topics, len(model.fitted.scorer.order)
     if not isinstance(asked, str) and found < asked:
         warnings.warn(
             f"{asked} topics were asked for and {found} found: the texts are too few or too much alike",
@@ -38,7 +38,7 @@ def remark_on_texts(model: TopicModel, skipped: int) -> None:
         )
 
 
-def remark_on_language(model: TopicModel, texts: Texts) -> None:
+def remark_on_language(model: TopicModel, texts: TextStore) -> None:
     """Say so if the texts seem to be in another language: its small words would become topics."""
     if model.vectorizer is not None or texts.tokenised:
         return

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -170,3 +171,11 @@ def cannot(path: str | Path, verb: str, error: BaseException) -> InputError:
         remedy = "check the path and its permissions"
     what = what or (os.strerror(code) if code else (str(error).splitlines() or [type(error).__name__])[0])
     return InputError(f"{path} cannot be {verb}: {what}; {remedy or ELSEWHERE}")
+
+
+def same_file(old: Path, new: Path) -> None:
+    """The same file in another folder: a second name for it, or a copy where there are no such names."""
+    try:
+        os.link(old, new)
+    except OSError:
+        shutil.copyfile(old, new)

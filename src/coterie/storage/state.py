@@ -21,7 +21,7 @@ from coterie.storage import files
 from coterie.storage.arrays import RESERVED, Array, read_arrays, savable, write_arrays
 from coterie.storage.files import AGAIN, cannot, checksum, read_json
 
-__all__ = ["ARRAYS_FILE", "STATE_FILE", "VERSION", "checksum", "read_state", "write_state"]
+__all__ = ["ARRAYS_FILE", "STATE_FILE", "VERSION", "checksum", "read_state", "rewrite_state", "write_state"]
 
 VERSION = 1
 STATE_FILE = "state.json"
@@ -58,14 +58,32 @@ def write_state(folder: str | Path, kind: str, state: Mapping[str, Any]) -> None
     written = write_arrays(folder / ARRAYS_FILE, encoder.arrays)
     arrays = {"file": ARRAYS_FILE, "bytes": written.bytes, "sha256": written.sha256}
     whole = {"format": f"coterie {kind}", "version": VERSION, "arrays": arrays, "state": encoded}
-    text = _text(whole, encoded)
-    path = folder / STATE_FILE
+    _write_text(folder / STATE_FILE, _text(whole, encoded))
+
+
+def _write_text(path: Path, text: bytes) -> None:
     try:
         with path.open("xb") as file:
             file.write(b'{"sha256":"%s",' % hashlib.sha256(text).hexdigest().encode("ascii"))
             file.write(text[1:] + b"\n")
     except OSError as error:
         raise cannot(path, "written", error) from error
+
+
+def rewrite_state(old: str | Path, new: str | Path, changes: Mapping[str, Any]) -> None:
+    """Write a state into another folder with some of its values changed; the arrays stay the same.
+
+    The values must be plain, without arrays, before and after.
+    """
+    old, new = Path(old), Path(new)
+    whole = read_json(old / STATE_FILE)
+    _check_content(whole, old / STATE_FILE)
+    files.same_file(old / ARRAYS_FILE, new / ARRAYS_FILE)
+    encoder = _Encoder()
+    whole["state"] |= encoder.encode(dict(changes), ())
+    if encoder.arrays:
+        raise ValueError("values that are changed must have no arrays")
+    _write_text(new / STATE_FILE, _text(whole, whole["state"]))
 
 
 def read_state(folder: str | Path, kind: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ far the number can be trusted is in docs/confidence.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -84,26 +84,54 @@ class Confidence:
             Number of distinct known terms of each text.
         """
         shares = np.asarray(memberships, dtype=np.float64)
+        sure = self.of_best(shares.argmax(axis=1), _lead(shares), directions, n_words)
+        sure[~shares.any(axis=1)] = 0.0
+        return sure
+
+    def of_best(self, topics: Ints, lead: Array, directions: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
+        """The same from the best topic of each text and by how much it leads over the second."""
         # not a matrix product: its rounding depends on how many rows there are
         constant, *factors = self.coefficients
-        scores = (self.evidence(shares, directions, n_words) * factors).sum(axis=1) + constant
-        found: Array = np.round(1.0 / (1.0 + np.exp(-scores)), _DECIMALS)
-        found[~shares.any(axis=1)] = 0.0
-        return found
+        scores = (self._evidence(topics, lead, directions, n_words) * factors).sum(axis=1) + constant
+        sure: Array = np.round(1.0 / (1.0 + np.exp(-scores)), _DECIMALS)
+        return sure
 
     def evidence(
         self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike
     ) -> Array:
         """What the logistic map is made of: texts × the coefficients after the constant."""
         shares = np.asarray(memberships, dtype=np.float64)
-        company = self._company(shares.argmax(axis=1), np.asarray(directions))
+        return self._evidence(shares.argmax(axis=1), _lead(shares), directions, n_words)
+
+    def _evidence(
+        self, topics: Ints, lead: Array, directions: npt.ArrayLike, n_words: npt.ArrayLike
+    ) -> Array:
         columns = (
-            _log_odds(_lead(shares)),
-            _log_odds(company),
-            np.full(len(shares), _log_odds(min(self.agreement, _MOST_AGREEMENT))),
+            _log_odds(lead),
+            _log_odds(self._company(topics, np.asarray(directions))),
+            np.full(len(topics), _log_odds(min(self.agreement, _MOST_AGREEMENT))),
             1.0 / (1.0 + np.asarray(n_words, dtype=np.float64)),
         )
         return np.stack(columns, axis=1)
+
+    def for_topics(
+        self,
+        memberships: npt.ArrayLike,
+        directions: npt.ArrayLike,
+        n_words: npt.ArrayLike,
+        weights: npt.ArrayLike,
+    ) -> Confidence:
+        """The same opinions about other topics, for which the texts of `learn_confidence` are given again.
+
+        Merging or splitting topics then changes the confidence of their texts and of no others.
+        """
+        vectors, topics, held = _learned_from(memberships, directions, n_words, weights)
+        n_topics = np.shape(memberships)[1]
+        tables = [
+            _company_of(_nearest(vectors, opinion), topics, held, (len(opinion), n_topics))
+            for opinion in self.centers
+        ]
+        return replace(self, company=np.stack(tables))
 
     def _company(self, topics: Ints, directions: Floats) -> Array:
         """The company that each text keeps, the mean over opinions; none without a direction."""
@@ -149,24 +177,29 @@ def learn_confidence(
     >>> sure.of(memberships[:2], directions[:2], [8, 8]).round(1)
     array([0.8, 1. ])
     """
-    shares, vectors = np.asarray(memberships), np.asarray(directions)
-    some = slice(None, None, max(1, -(-len(shares) // _MOST_TEXTS)))
-    shares, vectors = shares[some], vectors[some]
-    # a text of which nothing is known teaches nothing
-    known = shares.any(axis=1) & vectors.any(axis=1) & (np.asarray(n_words)[some] > 0)
-    held = np.where(known, np.asarray(weights, dtype=np.float64)[some], 0.0)
-    topics = shares.argmax(axis=1)
-    sizes = np.bincount(topics, held, shares.shape[1])
-    n_clusters = max(1, int(np.count_nonzero(sizes)))
+    vectors, topics, held = _learned_from(memberships, directions, n_words, weights)
+    n_topics = np.shape(memberships)[1]
+    n_clusters = max(1, int(np.count_nonzero(np.bincount(topics, held, n_topics))))
     random = check_random_state(random_state)
     halves = _halves(len(vectors), int(np.clip(_CLUSTERS // n_clusters, _FEWEST, _MOST)))
     centers = np.stack([_opinion(vectors, held * half, n_clusters, random) for half in halves])
     company, agreement = [], 0.0
     for opinion in centers:
         nearest = _nearest(vectors, opinion)
-        company.append(_company_of(nearest, topics, held, (n_clusters, len(sizes))))
+        company.append(_company_of(nearest, topics, held, (n_clusters, n_topics)))
         agreement += float(held @ company[-1][nearest, topics]) / max(float(held.sum()), 1e-300)
     return Confidence(centers, np.stack(company), round(agreement / len(centers), _DECIMALS))
+
+
+def _learned_from(
+    memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike, weights: npt.ArrayLike
+) -> tuple[Floats, Ints, Array]:
+    """Vectors, topics and weights of some of the texts; one of which nothing is known teaches nothing."""
+    shares, vectors = np.asarray(memberships), np.asarray(directions)
+    some = slice(None, None, max(1, -(-len(shares) // _MOST_TEXTS)))
+    shares, vectors = shares[some], vectors[some]
+    known = shares.any(axis=1) & vectors.any(axis=1) & (np.asarray(n_words)[some] > 0)
+    return vectors, shares.argmax(axis=1), np.where(known, np.asarray(weights, dtype=np.float64)[some], 0.0)
 
 
 def _halves(n_rows: int, n_halves: int) -> list[npt.NDArray[np.bool_]]:

@@ -1,22 +1,33 @@
-"""What topics are made of: their words, sizes, how well they hang together, and typical texts."""
+"""What topics are made of: their words, sizes, how well they hang together, and typical texts.
+
+`read_topics` makes one pass over the distinct texts and keeps what everything else needs of them. `describe`
+turns that into a description of the topics, and `finish` into a record of each text; neither scores a text.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
+from scipy.sparse import csr_matrix, vstack
 
 from coterie.cluster.wording import telling, term_counts, topic_words
+from coterie.embeddings import Vectors
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
+from coterie.engines.memory import rows as rows_of
 from coterie.linalg.rows import unit_dense
+from coterie.map.layout import Known, TopicMap
 from coterie.progress import tell
 from coterie.semantics import cooccurrence, npmi
+from coterie.topics.collection import without_columns
 from coterie.topics.confidence import Confidence, learn_confidence
-from coterie.topics.placing import NOWHERE, Placing, Seen
+from coterie.topics.evidence import counted_evidence, deciding_words, related_words
 from coterie.topics.reshape import Array, Ints
+from coterie.topics.scorer import NONE, Scored, Scorer
+from coterie.topics.scores import PINNED, Look, Scores, VectorStore, look
 
 #: Texts from which confidence is learned and typical ones are picked.
 _SAMPLE = 32_768
@@ -24,22 +35,21 @@ _SAMPLE = 32_768
 EXAMPLES, _CANDIDATES = 5, 40
 #: Texts that share this part of their words tell a reader nothing new.
 _ALIKE = 0.6
-#: Terms whose company and distinctiveness are measured.
+#: Terms whose co-occurrence and distinctiveness are measured.
 _TOP = 10
-#: The place of a text that has known words, none of which speaks for a topic.
-_UNDECIDED = -2
+#: Rows worked on together: what is dense stays small.
+_ROWS = 8_192
 
 
 @dataclass(frozen=True)
 class Description:
-    """Topics in numbers; everything is in the order of `Placing.ids`.
+    """Topics in numbers; everything is in the order of `Scorer.ids`.
 
-    `places` holds the column of the topic of each distinct text, `NOWHERE` for one without a known word;
-    texts whose words speak for no topic are in the largest, `fallback`. `lost` is the number of texts without
-    a known word. `terms` are columns, the most telling first; `counts` topics × terms; `examples` rows.
+    Texts whose words speak for no topic are in the largest, `fallback`. `lost` is the number of texts without
+    a known word. `terms` are columns, the most distinctive first; `counts` topics × terms; `examples` rows
+    of distinct texts. `map` has the topics in the order `by_size`, and `known` what it has shown so far.
     """
 
-    places: npt.NDArray[np.int32]
     fallback: int
     lost: float
     sizes: Array
@@ -50,95 +60,261 @@ class Description:
     distinctiveness: Array
     examples: tuple[Ints, ...]
     confidence: Confidence
+    by_size: list[int] = field(default_factory=list)
+    map: TopicMap | None = None
+    known: Known | None = None
 
-    def answered(self) -> npt.NDArray[np.int32]:
-        """The column of the topic that each distinct text is given: the largest without a known word."""
-        return np.where(self.places == NOWHERE, np.int32(self.fallback), self.places)
+    @cached_property
+    def shares(self) -> Array:
+        """How likely a word of each topic is each term."""
+        return self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1e-300)
+
+    @cached_property
+    def log_shares(self) -> Array:
+        """The logarithm of that, a little for terms that a topic never used."""
+        return np.log(self.shares + 1e-6)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some of the texts, evenly spread: their rows, weights, counts, memberships and vectors."""
+
+    rows: Ints
+    weights: Array
+    topics: Ints
+    X: csr_matrix
+    memberships: Array
+    vectors: Array
+
+    @property
+    def n_words(self) -> Ints:
+        """How many different known terms each text has."""
+        return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
+
+
+@dataclass
+class Reading:
+    """What one pass over the distinct texts found, by column of memberships."""
+
+    sizes: Array
+    counts: Array
+    vector_sums: Array
+    vectors: VectorStore
+    undecided: float = 0.0
+    lost: float = 0.0
+    looks: list[Look] = field(default_factory=list)
+    sample: Sample | None = None
+
+    def reordered(self, order: Ints) -> Reading:
+        """The same with topics in another order: topic i becomes what topic ``order[i]`` was."""
+        assert self.sample is not None
+        new = np.append(np.argsort(order), NONE)
+        sample = replace(
+            self.sample, topics=new[self.sample.topics], memberships=self.sample.memberships[:, order]
+        )
+        return replace(
+            self,
+            sizes=self.sizes[order],
+            counts=self.counts[order],
+            vector_sums=self.vector_sums[order],
+            looks=[part.reordered(order) for part in self.looks],
+            sample=sample,
+        )
+
+    @property
+    def tied(self) -> bool:
+        """Whether the order of topics decides about some text."""
+        return any(part.tied for part in self.looks)
+
+    @property
+    def topics(self) -> Ints:
+        """The topic of each text, `NONE` for one that no topic has a share of."""
+        return np.concatenate([part.topic for part in self.looks])
+
+
+def read_topics(
+    documents: Engine,
+    scorer: Scorer,
+    pinned: Mapping[int, int] | None = None,
+    embeddings: Vectors | None = None,
+) -> Reading:
+    """Score every distinct text, once.
+
+    `pinned` names the column of the topic for rows that somebody put there; `embeddings` has a vector for
+    each row, for a model that uses them.
+    """
+    step = max(-(-documents.n_rows // _SAMPLE), 1)
+    pinned = pinned or {}
+
+    def read(block: Block) -> list[tuple[Block, Look, Scored, Ints, Array, Array]]:
+        parts = []
+        for piece in _pieces(block):
+            some = slice(piece.start, piece.start + piece.X.shape[0])
+            scored = scorer.score(piece.X, None if embeddings is None else embeddings[some])
+            here = {
+                row - piece.start: topic for row, topic in pinned.items() if some.start <= row < some.stop
+            }
+            seen = look(scorer, scored, here)
+            chosen = np.arange(-piece.start % step, piece.X.shape[0], step)
+            kept = Scored(scored.X[chosen], np.zeros(0), scored.memberships[chosen], scored.vectors[chosen])
+            counts = term_counts(Block(scored.X, piece.weights), seen.topic, len(scorer.ids))
+            sums = _vector_sums(seen.topic, piece.weights, scored.vectors, len(scorer.ids))
+            vectors.put(piece.start, scored.vectors)
+            parts.append((piece, seen, kept, chosen, counts, sums))
+        return parts
+
+    vectors = VectorStore(documents.n_rows, scorer.method.dimensions)
+    n_topics, width = len(scorer.ids), scorer.method.dimensions
+    reading = Reading(
+        np.zeros(n_topics), np.zeros((n_topics, documents.n_terms)), np.zeros((n_topics, width)), vectors
+    )
+    sample: list[tuple[Ints, Array, Ints, Scored]] = []
+    tell("describing topics", 0, documents.n_rows, "texts")
+    for parts in documents.map(read):
+        for piece, seen, kept, chosen, counts, sums in parts:
+            _add(reading, piece, seen, counts, sums)
+            sample.append((chosen + piece.start, piece.weights[chosen], seen.topic[chosen], kept))
+            tell("describing topics", piece.start + len(seen.topic), documents.n_rows, "texts")
+    rows, weights, topics = (np.concatenate([part[i] for part in sample]) for i in range(3))
+    scored = [part[3] for part in sample]
+    reading.sample = Sample(
+        rows,
+        weights,
+        topics,
+        vstack([part.X for part in scored], format="csr"),
+        np.concatenate([part.memberships for part in scored]),
+        np.concatenate([part.vectors for part in scored]),
+    )
+    return reading
+
+
+def _pieces(block: Block) -> Iterator[Block]:
+    """A block in pieces that are small even where every row has a number for each topic."""
+    n_rows = block.X.shape[0]
+    for start in range(0, max(n_rows, 1), _ROWS):
+        stop = min(start + _ROWS, n_rows)
+        yield Block(rows_of(block.X, start, stop), block.weights[start:stop], block.start + start)
+
+
+def _vector_sums(topics: Ints, weights: Array, vectors: Array, n_topics: int) -> Array:
+    some = np.flatnonzero(topics != NONE)
+    member = csr_matrix((weights[some], (topics[some], some)), shape=(n_topics, len(topics)))
+    return np.asarray(member @ vectors)
+
+
+def _add(reading: Reading, piece: Block, seen: Look, counts: Array, sums: Array) -> None:
+    """Add what a piece holds, in the order of the texts."""
+    some = seen.topic != NONE
+    reading.sizes += np.bincount(seen.topic[some], piece.weights[some], len(reading.sizes))
+    without = ~some & (seen.n_words == 0)
+    reading.lost += float(piece.weights[without].sum())
+    reading.undecided += float(piece.weights[~some & ~without].sum())
+    reading.counts += counts
+    reading.vector_sums += sums
+    reading.looks.append(seen)
 
 
 def describe(
-    documents: Engine, placing: Placing, pinned: dict[int, int] | None = None, vectors: Any = None
+    documents: Engine,
+    scorer: Scorer,
+    reading: Reading,
+    confidence: Confidence | None = None,
+    known: Known | None = None,
 ) -> Description:
-    """Read topics off the texts they were learned from, in one pass and a few over their words.
+    """Describe topics by what was read.
 
-    `pinned` names the column of the topic for distinct rows that somebody put there.
+    `confidence` is that of the topics before an edit, and `known` where they were on the map.
     """
-    pinned = pinned or {}
-    n_topics, step = len(placing.ids), max(-(-documents.n_rows // _SAMPLE), 1)
-    total = _Totals(n_topics)
-    sample: list[tuple[Ints, Array, Seen]] = []
-
-    def read(block: Block) -> tuple[Block, Seen, Ints]:
-        seen = placing.see_block(block, vectors)
-        places = seen.places
-        for row, place in pinned.items():
-            if block.start <= row < block.start + len(places):
-                places[row - block.start] = place
-        return block, seen, places
-
-    tell("describing topics", 0, documents.n_rows, "texts")
-    for block, seen, places in documents.map(read):
-        tell("describing topics", block.start + len(places), documents.n_rows, "texts")
-        total.add(block, seen, places)
-        chosen = np.arange(-block.start % step, len(places), step)
-        sample.append((chosen + block.start, block.weights[chosen], seen.rows(chosen)))
-    places = np.concatenate(total.places)
-    fallback = int(np.argmax(total.sizes))
-    sizes = total.sizes + np.where(np.arange(n_topics) == fallback, total.undecided, 0.0)
-    centers = np.asarray(unit_dense(total.directions), dtype=np.float64)
-    counts = total.terms if total.terms is not None else np.zeros((n_topics, documents.n_terms))
-    terms = _terms(documents, placing, counts)
-    coherence = _coherence(documents, terms)
-    numbers, weights = (np.concatenate([part[i] for part in sample]) for i in (0, 1))
-    seen = Seen.joined([part[2] for part in sample])
-    sure = learn_confidence(seen.memberships, seen.directions, seen.n_words, weights)
+    assert reading.sample is not None
+    sample = reading.sample
+    fallback = int(np.argmax(reading.sizes))
+    sizes = reading.sizes.copy()
+    sizes[fallback] += reading.undecided
+    centers = np.asarray(unit_dense(reading.vector_sums), dtype=np.float64)
+    terms = _terms(documents, reading.counts)
+    learned_from = sample.memberships, sample.vectors, sample.n_words, sample.weights
+    sure = learn_confidence(*learned_from) if confidence is None else confidence.for_topics(*learned_from)
+    by_size = sorted(range(len(sizes)), key=lambda at: (-int(sizes[at]), scorer.ids[at]))
+    ids = [scorer.ids[at] for at in by_size]
+    shares = sizes[by_size] / max(float(sizes.sum()) + reading.lost, 1e-300)
+    number = np.append(np.argsort(by_size), NONE)
+    drawn = TopicMap.learn(centers[by_size], shares, sample.vectors, number[sample.topics], ids, known)
     return Description(
-        np.where(places == _UNDECIDED, fallback, places).astype(np.int32),
         fallback,
-        total.lost,
+        reading.lost,
         sizes,
-        counts,
+        reading.counts,
         centers,
         terms,
-        coherence,
-        _distinctiveness(counts, terms),
-        _examples(seen, places[numbers], numbers, centers, sure, total.first),
+        _coherence(documents, terms),
+        _distinctiveness(reading.counts, terms),
+        _examples(sample, centers, sure, reading.topics),
         sure,
+        by_size,
+        drawn,
+        drawn.remembered(ids, known),
     )
 
 
-class _Totals:
-    """Sums over blocks, in block order."""
+def finish(documents: Engine, scorer: Scorer, reading: Reading, description: Description) -> Scores:
+    """The record of every distinct text."""
+    looks, vectors, start = {}, reading.vectors, 0
+    for part in reading.looks:
+        looks[start] = part
+        start += len(part.topic)
 
-    def __init__(self, n_topics: int):
-        self.sizes = np.zeros(n_topics)
-        self.undecided = self.lost = 0.0
-        self.terms: Array | None = None
-        self.directions: Array = np.zeros((n_topics, 0))
-        self.places: list[Ints] = []
-        self.first = np.full(n_topics, NOWHERE)
+    def record(block: Block) -> Scores:
+        pieces = []
+        for piece in _pieces(block):
+            seen = looks[piece.start]
+            pieces.append(
+                explained(scorer, description, piece.X, seen, vectors.get(piece.start, len(seen.topic)))
+            )
+        return Scores.joined(pieces)
 
-    def add(self, block: Block, seen: Seen, places: Ints) -> None:
-        n_topics = len(self.sizes)
-        there = places != NOWHERE
-        self.sizes += np.bincount(places[there], block.weights[there], n_topics)
-        without = ~there & (seen.n_words == 0)
-        self.lost += float(block.weights[without].sum())
-        self.undecided += float(block.weights[~there & ~without].sum())
-        counted = term_counts(Block(seen.X, block.weights), places, n_topics)
-        self.terms = counted if self.terms is None else self.terms + counted
-        member = np.zeros((n_topics, len(places)))
-        member[places[there], np.flatnonzero(there)] = block.weights[there]
-        summed = member @ seen.directions
-        self.directions = summed if not self.directions.size else self.directions + summed
-        self.places.append(np.where(~there & ~without, _UNDECIDED, places))
-        found, row = np.unique(places[there], return_index=True)
-        new = self.first[found] == NOWHERE
-        self.first[found[new]] = block.start + np.flatnonzero(there)[row[new]]
+    parts: list[Scores] = []
+    for scores in documents.map(record):
+        parts.append(scores)
+        tell("explaining assignments", sum(map(len, parts)), documents.n_rows, "texts")
+    return Scores.joined(parts)
 
 
-def _terms(documents: Engine, placing: Placing, counts: Array) -> tuple[Ints, ...]:
-    """Columns of the terms of each topic, the most telling first; those that it never uses are left out."""
+def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Look, vectors: Array) -> Scores:
+    """The record of texts: how sure their topics are, why they are in them, and where they lie."""
+    undecided = (seen.topic == NONE) & (seen.n_words > 0)
+    topic = np.where(undecided, description.fallback, seen.topic)
+    answer = np.where(topic == NONE, description.fallback, topic)
+    best = np.where(seen.membership > 0, seen.topic, 0)
+    sure = description.confidence.of_best(best, seen.lead, vectors, seen.n_words)
+    sure[seen.membership == 0] = 0.0
+    sure[seen.note == PINNED] = 1.0
+    X = without_columns(X, scorer.banned)
+    if seen.rivals is not None:
+        evidence = scorer.method.evidence(X, *seen.rivals)
+    else:
+        first = np.maximum(seen.topic, 0)
+        next_best = np.where(first == 0, min(1, len(scorer.ids) - 1), 0)
+        against = np.where(seen.second == NONE, next_best, seen.second)
+        evidence = counted_evidence(X, description.log_shares, first, against)
+    at = np.full((len(topic), 2), np.nan, dtype=np.float32)
+    if description.map is not None:
+        at = description.map.place(seen.sharp[:, description.by_size], vectors).astype(np.float32)
+    return Scores(
+        topic.astype(np.int32),
+        answer.astype(np.int32),
+        seen.second.astype(np.int32),
+        seen.membership,
+        seen.second_membership,
+        sure,
+        seen.note,
+        deciding_words(evidence),
+        related_words(X, vectors, answer, description.terms, scorer.method.space),
+        at,
+    )
+
+
+def _terms(documents: Engine, counts: Array) -> tuple[Ints, ...]:
+    """Columns of the terms of each topic, the most distinctive first; those it never uses are left out."""
     totals = counts.sum(axis=0)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     everywhere = totals / max(float(totals.sum()), 1e-300)
@@ -182,28 +358,25 @@ def _distinctiveness(counts: Array, terms: tuple[Ints, ...]) -> Array:
     return np.array(means)
 
 
-def _examples(
-    seen: Seen, places: Ints, numbers: Ints, centers: Array, sure: Confidence, first: Ints
-) -> tuple[Ints, ...]:
+def _examples(sample: Sample, centers: Array, sure: Confidence, topics: Ints) -> tuple[Ints, ...]:
     """Distinct rows that stand for each topic: sure, near its centre, and unlike each other."""
-    if not len(numbers):
+    if not len(sample.rows):
         return tuple(np.zeros(0, dtype=np.int64) for _ in centers)
-    near = np.einsum("ij,ij->i", seen.directions, centers[np.maximum(places, 0)])
-    typical = np.round(sure.of(seen.memberships, seen.directions, seen.n_words) * near, 6)
-    found = []
+    near = np.einsum("ij,ij->i", sample.vectors, centers[np.maximum(sample.topics, 0)])
+    typical = np.round(sure.of(sample.memberships, sample.vectors, sample.n_words) * near, 6)
+    examples = []
     for topic in range(len(centers)):
-        rows = np.flatnonzero(places == topic)
+        rows = np.flatnonzero(sample.topics == topic)
         rows = rows[np.argsort(-typical[rows], kind="stable")][:_CANDIDATES]
-        chosen = _unlike(seen, rows)
-        lone = first[topic : topic + 1] if first[topic] != NOWHERE else np.zeros(0, dtype=np.int64)
-        found.append(numbers[chosen] if len(chosen) else lone)
-    return tuple(found)
+        chosen = sample.rows[_unlike(sample.X, rows)]
+        examples.append(chosen if len(chosen) else np.flatnonzero(topics == topic)[:1])
+    return tuple(examples)
 
 
-def _unlike(seen: Seen, rows: Ints) -> Ints:
+def _unlike(X: csr_matrix, rows: Ints) -> Ints:
     """Some of the rows, from the first on, that share few words with those before."""
     chosen: list[int] = []
-    words = {int(row): set(seen.X[row].indices.tolist()) for row in rows}
+    words = {int(row): set(X[row].indices.tolist()) for row in rows}
     for row, own in words.items():
         if all(len(own & words[o]) < _ALIKE * max(min(len(own), len(words[o])), 1) for o in chosen):
             chosen.append(row)

@@ -3,212 +3,316 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, overload
 
-from coterie.corpus import Vectorizer
+import numpy as np
+
+from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
-from coterie.results import Topic
+from coterie.results import Topic, Topics
 from coterie.topics import edits as log
+from coterie.topics.collection import Collection
+from coterie.topics.describe import Description, Reading, describe, finish, read_topics
 from coterie.topics.edits import Edit, Reference
-from coterie.topics.learning import Counted, columns_of
-from coterie.topics.placing import Placing
-from coterie.topics.reshape import Merge, Split
+from coterie.topics.labels import topic_labels
+from coterie.topics.reshape import Merge
+from coterie.topics.scorer import Scorer
+from coterie.topics.scores import Scores
 from coterie.topics.splitting import split_topic
+
+if TYPE_CHECKING:
+    from coterie.topics.model import TopicModel
+
+
+#: Terms of a topic that are kept.
+_TERMS = 20
+#: States before the last edits that are kept for undo; edits before them are replayed.
+_KEPT_STATES = 20
 
 
 @dataclass(frozen=True)
-class Made:
-    """What edits have made of the topics: everything here starts anew when edits are replayed."""
+class Edited:
+    """What edits have made of the topics: how texts are scored, names by topic, and topics by pinned text."""
 
-    placing: Placing
+    scorer: Scorer
     names: Mapping[int, str]
     pins: Mapping[str, int]
 
 
-class Editable:
-    """The edits of a `TopicModel`, which says what topics there are and how they are described anew."""
+@dataclass(frozen=True)
+class State:
+    """A fitted model at one moment: an edit makes a new state, and undo returns to an old one.
 
-    edits: tuple[Edit, ...]
-    #: How many of them found no topic in the last fit.
-    left_out_: int = 0
-    vectorizer_: Vectorizer
-    _fitted: Made
-    _made: Made
-    #: What there was before each edit, and how many had been left out; unknown of edits that were loaded.
-    _history: tuple[tuple[Made, int], ...] = ()
+    `scores` is None in a model without its texts. `skipped` counts edits of `log` that found no topic.
+    Between pins that follow each other the description is `stale`.
+    """
 
-    @property
-    @abstractmethod
-    def topics(self) -> tuple[Topic, ...]:
-        """The topics as they are now."""
+    edited: Edited
+    description: Description
+    scores: Scores | None
+    topics: Topics
+    log: tuple[Edit, ...] = ()
+    skipped: int = 0
+    stale: bool = False
 
-    @abstractmethod
-    def _describe(self) -> None:
-        """Read everything that is shown of topics off the texts."""
 
-    @abstractmethod
-    def _relabel(self) -> None:
-        """The same topics under the names they have now."""
+class Edits(Sequence[Edit]):
+    """The edits of a model in order, and the ways to make another, one after the other if you like:
+    ``model.edits.rename(0, "Late parcels").merge(1, 4)``. Each is all or nothing.
+    """
 
-    @abstractmethod
-    def _training(self, why: str) -> Counted:
-        """The texts the topics were learned from."""
+    def __init__(self, model: TopicModel):
+        self._model = model
 
-    def rename(self, topic: int | str, label: str) -> Self:
-        """Call a topic something else. A topic is named by its id, its label, or the beginning of that."""
-        return self.edit(Edit("rename", self._references(topic), label=label))
+    def rename(self, topic: int | str, label: str) -> Edits:
+        """Give a topic another label. Topics are named by id, by label, or by the beginning of a label."""
+        return self.apply(Edit("rename", self._references(topic), label=label))
 
-    def merge(self, into: int | str, *others: int | str) -> Self:
+    def merge(self, into: int | str, *others: int | str) -> Edits:
         """Make other topics a part of one."""
-        return self.edit(Edit("merge", self._references(into, *others)))
+        return self.apply(Edit("merge", self._references(into, *others)))
 
-    def split(self, topic: int | str, parts: int = 2) -> Self:
-        """Make several topics of one; the largest part keeps the id and the name."""
-        return self.edit(Edit("split", self._references(topic), parts=parts))
+    def split(self, topic: int | str, parts: int = 2) -> Edits:
+        """Make several topics of one; the largest part keeps the id and the label."""
+        return self.apply(Edit("split", self._references(topic), parts=parts))
 
-    def ban(self, *terms: str) -> Self:
-        """Let terms count for nothing, here and in the next fit."""
-        return self.edit(Edit("ban", terms=terms))
+    def ban(self, *terms: str) -> Edits:
+        """Ignore terms, here and in the next fit."""
+        return self.apply(Edit("ban", terms=terms))
 
-    def pin(self, text: str, topic: int | str) -> Self:
+    def pin(self, text: str, topic: int | str) -> Edits:
         """Put a text, and each that is word for word the same, into a topic."""
-        return self.edit(Edit("pin", self._references(topic), text=text))
+        return self.apply(Edit("pin", self._references(topic), text=text))
 
-    def undo(self, edits: int = 1) -> Self:
-        """Take the last edit back, or the last few."""
-        self._training("edits are undone with the texts that topics were learned from")
-        if not self.edits:
-            raise InputError("there is no edit to undo")
-        if not 1 <= edits <= len(self.edits):
-            raise InputError(f"there are {len(self.edits)} edits to undo; {edits} were to be")
-        with self._all_or_nothing():
-            if len(self._history) == len(self.edits):
-                self._go_back(edits)
-            else:
-                before = self.edits[:-edits]
-                self._made, self.edits = self._fitted, ()
-                self._describe()
-                self._replay(before)
-        return self
-
-    def edit(self, *edits: Edit) -> Self:
+    def apply(self, *edits: Edit) -> Edits:
         """Apply edits in order and add them to the log, all or none."""
-        self._training("topics are edited with the texts they were learned from")
-        with self._all_or_nothing():
-            self._follow(edits, None)
+        apply(self._model, edits)
         return self
 
-    def _replay(self, edits: Iterable[Edit]) -> None:
-        self.left_out_, self._history = 0, ()
-
-        def leave_out(error: InputError) -> None:
-            self.left_out_ += 1
-            warnings.warn(f"an edit was left out: {error}", stacklevel=6)
-
-        self._follow(edits, leave_out)
-
-    def _follow(self, edits: Iterable[Edit], leave_out: Callable[[InputError], None] | None) -> None:
-        """Apply edits in order; pins that follow each other change no topic's name: they are described once.
-
-        An edit whose topic is not found is an error, or is left out.
-        """
-        due = False
-        for edit in edits:
-            if due and edit.kind != "pin":
-                self._describe()
-                due = False
-            before = self._made, self.left_out_
-            try:
-                self._apply(edit)
-                due |= edit.kind == "pin"
-            except InputError as error:
-                if leave_out is None:
-                    raise
-                leave_out(error)  # but kept: it may mean something again in the next fit
-            self._history, self.edits = (*self._history, before), (*self.edits, edit)
-        if due:
-            self._describe()
-
-    def _go_back(self, edits: int) -> None:
-        made, left_out = self._history[-edits]
-        renamed = made.placing is self._made.placing and made.pins is self._made.pins
-        self._made, self.left_out_ = made, left_out
-        self._history, self.edits = self._history[:-edits], self.edits[:-edits]
-        if renamed:
-            self._relabel()
-        else:
-            self._describe()
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+    def undo(self, edits: int = 1) -> Edits:
+        """Take the last edit back, or the last few."""
+        if not len(self):
+            raise InputError("there is no edit to undo")
+        if not 1 <= edits <= len(self):
+            raise InputError(f"there are {len(self)} edits to undo, not {edits}")
+        undo(self._model, edits)
+        return self
 
     def _references(self, *topics: int | str) -> tuple[Reference, ...]:
-        return tuple(Reference.to(log.named_topic(topic, self.topics)) for topic in topics)
-
-    def _apply(self, edit: Edit) -> None:
-        """Make the change; a pin is to be described by the caller."""
-        log.check(edit)
-        made = self._made
-        placing = made.placing
-        found = [log.find_topic(reference, self.topics) for reference in edit.topics]
-        topics = [topic.id for topic in found if topic is not None]
-        if len(topics) < len(found):
-            raise InputError(f"cannot {edit}: there is no such topic")
-        if len(set(topics)) < len(topics):
-            raise InputError(f"cannot {edit}: these topics are one by now")
-        if edit.kind == "rename":
-            made = replace(made, names={**made.names, topics[0]: edit.label.strip()})
-        elif edit.kind == "pin":
-            made = replace(made, pins={**made.pins, edit.text: topics[0]})
-        elif edit.kind == "ban":
-            columns = self._columns(edit.terms)
-            if not columns:
-                raise InputError(f"cannot {edit}: no term of the model is written like that")
-            banned = tuple(sorted({*placing.banned, *columns}))
-            made = replace(made, placing=replace(placing, banned=banned))
-        elif edit.kind == "merge":
-            merge = Merge(topics[0], tuple(topics[1:]))
-            pins = {text: merge.into if at in merge.others else at for text, at in made.pins.items()}
-            made = replace(made, placing=placing.changed(merge), pins=pins)
-        else:
-            made = replace(made, placing=placing.changed(self._split(topics[0], edit.parts)))
-        before, self._made = self._made, made
-        try:
-            if edit.kind == "rename":
-                self._relabel()
-            elif edit.kind != "pin":
-                self._describe()
-        except BaseException:
-            self._made = before
-            raise
-
-    def _split(self, topic: int, parts: int) -> Split:
-        placing, counted = self._made.placing, self._training("a topic is split by its texts")
-        new = max((*placing.ids, *self._ever)) + 1
-        column = placing.ids.index(topic)
-        return split_topic(counted.engine(), placing, column, parts, new, counted.vectors)
+        return tuple(Reference.to(log.named_topic(topic, self._model.topics)) for topic in topics)
 
     @property
-    def _ever(self) -> set[int]:
-        """Ids that topics have or had: an id is never given twice."""
-        merged = (change for change in self._made.placing.changes if isinstance(change, Merge))
-        return {topic for change in merged for topic in change.others}
+    def _log(self) -> tuple[Edit, ...]:
+        return self._model.state.log
 
-    def _columns(self, terms: Iterable[str]) -> tuple[int, ...]:
-        terms = list(terms)
-        return (
-            tuple(sorted({int(c) for held in columns_of(terms, self.vectorizer_) for c in held}))
-            if terms
-            else ()
+    def __len__(self) -> int:
+        return len(self._log)
+
+    @overload
+    def __getitem__(self, at: int) -> Edit: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Edit, ...]: ...
+    def __getitem__(self, at: int | slice) -> Edit | tuple[Edit, ...]:
+        return self._log[at]
+
+    def __iter__(self) -> Iterator[Edit]:
+        return iter(self._log)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} edits>" + "".join(f"\n{n}. {edit}" for n, edit in enumerate(self, 1))
+
+
+# --- from one state to the next
+
+
+def apply(model: TopicModel, edits: Iterable[Edit]) -> None:
+    """Apply edits in order and add them to the log, all or none."""
+    edits = tuple(edits)
+    if any(edit.kind != "rename" for edit in edits):
+        _texts_of(model, "topics are edited with the texts they were learned from")
+    before = model.state, model._history
+    try:
+        with one_blas_thread():
+            _follow(model, edits, skip=False)
+    except BaseException:
+        model.state, model._history = before
+        raise
+
+
+def undo(model: TopicModel, edits: int) -> None:
+    """Take the last edits back: to the state before them if it is kept, else by replaying those before."""
+    if edits <= len(model._history):
+        model.state, model._history = model._history[-edits], model._history[:-edits]
+        if model.state.stale:
+            model.state = described(model, model.state.edited, before=model.state)
+        return
+    _texts_of(model, "edits are undone with the texts that topics were learned from")
+    before = model.state, model._history
+    try:
+        with one_blas_thread():
+            kept = model.state.log[:-edits]
+            fitted = described(model, model.fitted, before=model.state)
+            model.state, model._history = replace(fitted, log=(), skipped=0), ()
+            replay(model, kept)
+    except BaseException:
+        model.state, model._history = before
+        raise
+
+
+def replay(model: TopicModel, edits: Iterable[Edit]) -> None:
+    """Apply edits of an earlier fit; those whose topic is not found are skipped with a warning."""
+    _follow(model, edits, skip=True)
+
+
+def _follow(model: TopicModel, edits: Iterable[Edit], *, skip: bool) -> None:
+    """Apply edits in order. Pins that follow each other are described once: they change no label."""
+    due = False
+    for edit in edits:
+        if due and edit.kind != "pin":
+            model.state, due = described(model, model.state.edited, before=model.state), False
+        state = model.state
+        try:
+            edited = _applied(model, edit)
+            if edit.kind == "rename":
+                new = replace(
+                    state, edited=edited, topics=_topics(model, edited, state.description, state.topics)
+                )
+            elif edit.kind == "pin":
+                new, due = replace(state, edited=edited, stale=True), True
+            else:
+                new = described(model, edited, before=state)
+            new = replace(new, log=(*state.log, edit))
+        except InputError as error:
+            if not skip:
+                raise
+            # kept in the log: it may mean something again in the next fit
+            new = replace(state, log=(*state.log, edit), skipped=state.skipped + 1)
+            warnings.warn(f"skipped an edit: {error}", stacklevel=5)
+        model._history = (*model._history, state)[-_KEPT_STATES:]
+        model.state = new
+    if due:
+        model.state = described(model, model.state.edited, before=model.state)
+
+
+def described(
+    model: TopicModel, edited: Edited, reading: Reading | None = None, before: State | None = None
+) -> State:
+    """Topics as edits have made them, described by their texts: one pass over the distinct ones.
+
+    `reading` is that pass, where it was made already, and `before` the state that was edited.
+    """
+    collection = _texts_of(model, "topics are described by the texts they were learned from")
+    scorer, documents = edited.scorer, collection.corpus.engine
+    if reading is None:
+        pinned = {
+            int(row): scorer.ids.index(edited.pins[text])
+            for text, numbers in collection.texts.where(list(edited.pins)).items()
+            for row in np.unique(collection.corpus.rows[numbers])
+        }
+        reading = read_topics(documents, scorer, pinned, collection.embeddings)
+    earlier = None if before is None else before.description
+    description = describe(
+        documents,
+        scorer,
+        reading,
+        None if earlier is None else earlier.confidence,
+        None if earlier is None else earlier.known,
+    )
+    scores = finish(documents, scorer, reading, description)
+    log, skipped = ((), 0) if before is None else (before.log, before.skipped)
+    return State(edited, description, scores, _topics(model, edited, description), log, skipped)
+
+
+def _topics(
+    model: TopicModel, edited: Edited, description: Description, before: Sequence[Topic] | None = None
+) -> Topics:
+    """Topics as people read them; examples are those of topics `before`, if these only have other labels."""
+    if before is not None:
+        examples = [topic.examples for topic in before]
+    else:
+        collection = _texts_of(model, "typical texts are looked up")
+        wanted = np.unique(np.concatenate([collection.first[rows] for rows in description.examples]))
+        texts = collection.texts.at(wanted)
+        examples = [tuple(texts[int(n)] for n in collection.first[rows]) for rows in description.examples]
+    return topics_of(model.vectorizer_.vocabulary_.display, edited, description, examples)
+
+
+def topics_of(
+    display: Sequence[str], edited: Edited, description: Description, examples: Sequence[tuple[str, ...]]
+) -> Topics:
+    """Topics as people read them."""
+    total = max(float(description.sizes.sum()) + description.lost, 1e-300)
+    ids = edited.scorer.ids
+    labels = topic_labels([[display[c] for c in columns] for columns in description.terms], ids, edited.names)
+    return Topics(
+        Topic(
+            id=topic,
+            label=labels[at],
+            terms=tuple(display[column] for column in description.terms[at][:_TERMS]),
+            weights=tuple(float(description.shares[at, column]) for column in description.terms[at][:_TERMS]),
+            size=int(description.sizes[at]),
+            share=float(description.sizes[at] / total),
+            coherence=float(description.coherence[at]),
+            distinctiveness=float(description.distinctiveness[at]),
+            examples=examples[at],
         )
+        for at, topic in enumerate(ids)
+    )
+
+
+def _texts_of(model: TopicModel, why: str) -> Collection:
+    if model.collection is None:
+        raise InputError(
+            f"{why}, and a loaded model has none: coterie.open_run(folder).with_texts() is one that has"
+        )
+    return model.collection
+
+
+def _applied(model: TopicModel, edit: Edit) -> Edited:
+    """What an edit makes of the topics."""
+    log.check(edit)
+    state, collection = (
+        model.state,
+        _texts_of(model, "topics are edited with the texts they were learned from"),
+    )
+    edited, scorer = state.edited, state.edited.scorer
+    found = [log.find_topic(reference, state.topics) for reference in edit.topics]
+    topics = [topic.id for topic in found if topic is not None]
+    if len(topics) < len(found):
+        raise InputError(f"cannot {edit}: there is no such topic")
+    if len(set(topics)) < len(topics):
+        raise InputError(f"cannot {edit}: these are one topic by now")
+    if edit.kind == "rename":
+        return replace(edited, names={**edited.names, topics[0]: edit.label.strip()})
+    if edit.kind == "pin":
+        return replace(edited, pins={**edited.pins, edit.text: topics[0]})
+    if edit.kind == "ban":
+        banned = model._columns(edit.terms)
+        if not banned:
+            raise InputError(f"cannot {edit}: the model has no such term")
+        return replace(edited, scorer=replace(scorer, banned=tuple(sorted({*scorer.banned, *banned}))))
+    if edit.kind == "merge":
+        merge = Merge(topics[0], tuple(topics[1:]))
+        pins = {text: merge.into if topic in merge.others else topic for text, topic in edited.pins.items()}
+        return replace(edited, scorer=scorer.changed(merge), pins=pins)
+    collection = _texts_of(model, "a topic is split by its texts")
+    assert state.scores is not None
+    merged = (change for change in scorer.changes if isinstance(change, Merge))
+    ever = {*scorer.ids, *(topic for change in merged for topic in change.others)}  # no id is given twice
+    split = split_topic(
+        collection.corpus.engine,
+        scorer,
+        state.scores,
+        scorer.ids.index(topics[0]),
+        edit.parts,
+        max(ever) + 1,
+        collection.embeddings,
+    )
+    return replace(edited, scorer=scorer.changed(split))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from coterie.errors import InputError
 from coterie.results import Topic
@@ -35,12 +35,16 @@ class Reference:
     terms: tuple[str, ...]
 
     @classmethod
-    def to(cls, topic: Topic) -> Reference:
+    def to(cls, topic: Topic | Reference) -> Reference:
         """What to remember of a topic."""
         return cls(topic.id, topic.label, topic.terms[:_TERMS])
 
     def __str__(self) -> str:
         return f"{self.id} ({self.label})"
+
+
+#: What has an id and a label.
+Named = TypeVar("Named", Topic, Reference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
     return best if best is not None and likeness(best) >= _SAME else None
 
 
-def named_topic(name: int | str, topics: Sequence[Topic]) -> Topic:
+def named_topic(name: int | str, topics: Sequence[Named]) -> Named:
     """The topic that a person means by an id, a label or the beginning of one."""
     spelled = str(name).strip()
     for topic in topics:

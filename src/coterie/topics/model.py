@@ -3,54 +3,53 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from coterie.cluster.n_topics import NumberOfTopics
-from coterie.corpus import Vectorizer
-from coterie.embeddings import is_source, vectors_of
+from coterie.corpus.vectorizer import Vectorizer
+from coterie.embeddings import Vectors, is_source, vectors_of
+from coterie.engines import Block, Engine
+from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
 from coterie.estimator import check_count
-from coterie.results import NO_KNOWN_WORD, NO_TOPIC, PINNED, Assignments, Branch, Similar, Topic, topics_frame
+from coterie.methods.fitted import FittedMethod, fit_method
+from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.text.inputs import text_batches
-from coterie.topics.describe import Description, describe
-from coterie.topics.editing import Editable, Made
+from coterie.topics import editing
+from coterie.topics import state as write
+from coterie.topics.answers import assignments, score_texts, scores_of
+from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
+from coterie.topics.describe import Reading, read_topics
+from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit
-from coterie.topics.evidence import deciding_words, reasons, related_words
-from coterie.topics.learning import Counted, count, fit_method, seed_columns
-from coterie.topics.placing import NOWHERE, Placing, Seen
 from coterie.topics.reshape import Array, Ints
-from coterie.topics.sources import BATCH, Texts, as_strings
+from coterie.topics.scorer import Scorer
+from coterie.topics.scores import Scores
+from coterie.topics.seeds import columns_of, seed_columns
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_classes, as_dates, by_group, periods
 
-if TYPE_CHECKING:
-    pass
 
-#: Terms in the label of a topic, and terms of a topic that are kept.
-_LABEL, _TERMS = 3, 20
-
-
-class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
+class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     """Topics of short texts, and a topic for every text, with a confidence and a reason.
 
-    1. Texts become counts of terms; identical texts count once, with a weight (`coterie.text`).
-    2. A method finds topics in the counts: `coterie.Coterie` unless you name another.
-    3. Topics are described by the words that tell them from the others, and by typical texts.
+    1. Texts become counts of terms; identical texts count once, with a weight (`coterie.corpus`).
+    2. A method finds topics in the counts: `coterie.Coterie` unless you name another (`coterie.methods`).
+    3. Every distinct text is scored once; sizes, words, typical texts and the map are read off that.
     4. A text, old or new, alone or among others, goes through the same steps and gets the same answer.
 
     Parameters
     ----------
     n_topics
-        Number of topics, or "auto": read from the texts, with an interval (`number_of_topics_`).
+        Number of topics, or "auto": chosen from the texts, with an interval (`number_of_topics_`).
     method
         The name of a method (`coterie.methods.names()`), or an estimator of this package.
     language
@@ -58,21 +57,28 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
     vectorizer
         A `coterie.Vectorizer`, where `language` does not say enough.
     seeds
-        Topics to look for: a name and some words for each. The name is the label of the topic.
+        Topics you expect: a label and some seed words for each.
     embeddings
-        Vectors of texts from elsewhere, never needed: "static" (the extra ``coterie[words]``), a function of
-        texts, or an object with `encode`.
+        Where embeddings of texts come from, never needed: "static" (the extra ``coterie[words]``), a function
+        of texts, or an object with `encode`.
     random_state
-        Seed. The default gives the same topics every time.
+        Random seed. The default gives the same topics every time.
 
     Attributes
     ----------
+    topics, edits
+        The topics as they are now, and the log of edits with the ways to make another:
+        ``model.edits.rename(0, "Late parcels")``.
     labels_
         The topic id of each text that was fitted.
     number_of_topics_
         How the number of topics was chosen, or None if it was given.
     n_texts_, n_known_
-        Number of texts, and of those that hold a known word.
+        Number of texts, and of those that have a known word.
+    collection, state
+        What the model is made of, for programs: the texts and their counts (None in a model that was loaded),
+        and a frozen `State` with what was edited, how topics are described, and the scores of each distinct
+        text.
 
     >>> texts = ["late parcel", "parcel lost", "late delivery parcel", "refund card", "card refund money"]
     >>> model = TopicModel(n_topics=2).fit(texts * 4)
@@ -83,12 +89,15 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
     ('card, refund, money', ('card',))
     """
 
-    labels_: Ints
     number_of_topics_: NumberOfTopics | None
     n_texts_: int
     n_known_: int
     vectorizer_: Vectorizer
-    edits: tuple[Edit, ...]
+    collection: Collection | None = None
+    #: The model before any edit.
+    fitted: Edited
+    state: State
+    _history: tuple[State, ...] = ()
 
     def __init__(
         self,
@@ -117,12 +126,12 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         texts
-            A list, column or stream of texts, or a file (`coterie.text.read_texts`), which is read in
-            batches; its counts then lie on disk.
+            A list, column or stream of texts, or a file (`coterie.read_texts`), which is read once, in
+            batches; the counts of a large one are kept on disk.
         y
             Ignored.
         edits
-            Edits of an earlier model (`edits`) to apply to this one: topics are known again by their terms.
+            Edits of an earlier model (`edits`) to apply to this one; topics are recognised by their terms.
         """
         before = dict(self.__dict__)
         try:
@@ -140,282 +149,179 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
             raise InputError(
                 f"n_topics must be at least the number of seeds, {len(self.seeds or ())}; got {self.n_topics}"
             )
-        self._counted = counted = self._count(texts)
+        self.collection = collection = self._collect(texts)
+        self.n_texts_ = collection.corpus.n_texts
         banned = self._columns([term for edit in edits if edit.kind == "ban" for term in edit.terms])
         seeds = seed_columns(self.seeds or {}, self.vectorizer_)
-        placing, self.number_of_topics_ = fit_method(
-            counted,
+        documents = collection.engine(banned)
+        method, self.number_of_topics_ = fit_method(
+            documents,
             self.method,
             self.n_topics,
             self.random_state,
-            anchors=list(seeds.values()),
-            banned=banned,
-            embeddings=self.embeddings,
+            seeds=list(seeds.values()),
+            source=self.embeddings,
+            embeddings=collection.embeddings,
+            unfolded=lambda: without_columns(collection.corpus.unfolded(), banned),
         )
-        self._fitted = Made(placing, self._seed_names(placing, list(seeds)), {})
-        self._made, self.edits = self._fitted, ()
-        self._describe()
-        self._replay(edits)
+        with one_blas_thread():
+            scorer, reading = _scored_once(method, documents, collection.embeddings)
+            column = {int(topic): number for number, topic in enumerate(scorer.order)}
+            named = zip(method.seed_topics, seeds, strict=bool(seeds))
+            names = {column[int(topic)]: name for topic, name in named if topic >= 0}
+            self.fitted = Edited(scorer, names, {})
+            self.state, self._history = editing.described(self, self.fitted, reading), ()
+            self.n_known_ = self.n_texts_ - round(self.state.description.lost)
+            editing.replay(self, edits)
 
-    def fit_predict(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Ints:
-        """Fit, and return the topic id of each text."""
-        return self.fit(texts, edits=edits).labels_
-
-    def fit_transform(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Array:
-        """Fit, then `transform` the same texts."""
-        self.fit(texts, edits=edits)
-        return self.transform(self._counted.texts)
-
-    def _count(self, texts: Any) -> Counted:
-        """Count terms; words of one text alone tell nothing, unless there are no others."""
-        source = texts if isinstance(texts, Texts) else Texts(texts)
-        if self.vectorizer is not None:
-            self.vectorizer_ = clone(self.vectorizer)
-            return count(source, self.vectorizer_, self.embeddings)
-        self.vectorizer_ = Vectorizer(self.language, min_df=2)
-        try:
-            return count(source, self.vectorizer_, self.embeddings)
-        except InputError:
+    def _collect(self, texts: Any) -> Collection:
+        """Count terms; words of one text alone say nothing, unless there are no others."""
+        store = texts if isinstance(texts, TextStore) else TextStore(texts)
+        given = self.vectorizer
+        self.vectorizer_ = Vectorizer(self.language, min_df=2) if given is None else clone(given)
+        collection = collect(store, self.vectorizer_, self.embeddings)
+        if given is None and not len(collection.corpus.vocabulary):
             self.vectorizer_ = Vectorizer(self.language)
-            return count(source, self.vectorizer_, self.embeddings)
-
-    def _seed_names(self, placing: Placing, seeds: Sequence[str]) -> dict[int, str]:
-        found = getattr(placing.estimator, "anchor_topics_", ())
-        if seeds and not len(found):
-            raise InputError("seeds are for the method 'coterie'; leave out seeds or method")
-        place = {int(topic): number for number, topic in enumerate(placing.order)}
-        return {place[int(topic)]: name for topic, name in zip(found, seeds, strict=True) if topic >= 0}
+            collection = collect(store, self.vectorizer_, self.embeddings)
+        if not len(collection.corpus.vocabulary):
+            raise InputError(
+                f"no usable words in {collection.corpus.n_texts:,} texts: are these the right column and "
+                "language, and do words occur in more than one text?"
+            )
+        return collection
 
     # --- asking
 
     def assign(self, texts: Any) -> Assignments:
         """A topic for every text: how sure it is, the second-best topic, and the reason."""
         self._check_fitted()
-        parts = [self._assigned(batch) for batch in _batches(texts)]
-        return Assignments(
-            np.concatenate([part.topic for part in parts]),
-            np.concatenate([part.confidence for part in parts]),
-            np.concatenate([part.second for part in parts]),
-            tuple(reason for part in parts for reason in part.reasons),
-            parts[0].labels,
-        )
+        with one_blas_thread():
+            scores = Scores.joined([scores_of(self, batch) for batch in _batches(texts)])
+        return assignments(self, scores)
 
     def predict(self, texts: Any) -> Ints:
         """The topic id of each text."""
-        self._check_fitted()
-        found = [self._placed(self._seen(batch), batch)[0] for batch in _batches(texts)]
-        return self._ids()[np.concatenate(found)]
+        return self.assign(texts).topic
 
     def transform(self, texts: Any) -> Array:
         """How much of each text is in each topic, in the order of `topics`; zeros without a known word."""
         self._check_fitted()
-        return np.concatenate([self._seen(batch).memberships for batch in _batches(texts)])
+        with one_blas_thread():
+            return np.concatenate([score_texts(self, batch).memberships for batch in _batches(texts)])
 
     def embed(self, texts: Any) -> Array:
-        """Texts × dimensions, rows of unit length: near where words of texts keep the same company."""
+        """Texts × dimensions, rows of unit length: near each other where words occur in the same texts."""
         self._check_fitted()
-        return np.concatenate([self._seen(batch).directions for batch in _batches(texts)])
+        with one_blas_thread():
+            return np.concatenate([score_texts(self, batch).vectors for batch in _batches(texts)])
 
     def similar(self, text: str, top: int = 10) -> list[Similar]:
         """The fitted texts nearest in meaning; they need not share a word with it."""
-        counted, placing = (
-            self._training("similar texts are looked for among the fitted ones"),
-            self._made.placing,
-        )
+        collection = self._with_texts("similar texts are looked for among the fitted ones")
         if not isinstance(text, str):
-            raise InputError(f"similar texts are those to a text, got {type(text).__name__}")
+            raise InputError(f"text must be a string, got {type(text).__name__}")
         check_count("top", top, self)
-        wanted = self.embed([text])[0]
+        wanted, scorer = self.embed([text])[0], self.state.edited.scorer
 
-        def nearest(block: Any) -> tuple[Ints, Array]:
-            near = np.round(placing.see_block(block, counted.vectors).directions @ wanted, 9)
+        def nearest(block: Block) -> tuple[Ints, Array]:
+            rows = slice(block.start, block.start + block.X.shape[0])
+            own = None if collection.embeddings is None else collection.embeddings[rows]
+            near = np.round(scorer.score(block.X, own).vectors @ wanted, 9)
             best = np.argsort(-near, kind="stable")[:top]
             return best + block.start, near[best]
 
-        parts = list(counted.corpus.engine.map(nearest))
+        with one_blas_thread():
+            parts = list(collection.corpus.engine.map(nearest))
         rows, near = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
         best = np.argsort(-near, kind="stable")[:top]
         best = best[near[best] > 0]
-        texts = counted.texts.at(counted.first[rows[best]])
-        ids = self._ids()[self._description.answered()[rows[best]]]
-        numbers = counted.first[rows[best]].tolist()
+        numbers = collection.first[rows[best]]
+        found = collection.texts.at(numbers)
+        assert self.state.scores is not None
+        ids = np.array(scorer.ids)[self.state.scores.answer[rows[best]]]
         return [
-            Similar(number, texts[number], int(topic), float(cosine))
-            for number, topic, cosine in zip(numbers, ids, near[best], strict=True)
+            Similar(number, found[number], int(topic), float(cosine))
+            for number, topic, cosine in zip(numbers.tolist(), ids, near[best], strict=True)
         ]
 
     # --- topics
 
     @property
-    def topics(self) -> tuple[Topic, ...]:
+    def topics(self) -> Topics:
         """The topics, from the largest at the time of the fit on; parts of split ones stand at the end."""
         self._check_fitted()
-        return self._topics
+        return self.state.topics
 
-    def topics_frame(self) -> pl.DataFrame:
-        """The topics as a table."""
-        return topics_frame(self.topics)
+    @property
+    def edits(self) -> Edits:
+        """The log of edits, and the ways to make another."""
+        self._check_fitted()
+        return Edits(self)
+
+    @property
+    def labels_(self) -> Ints:
+        """The topic id of each text that was fitted."""
+        if self.collection is None or "state" not in self.__dict__ or self.state.scores is None:
+            raise AttributeError("labels_ are those of fitted texts, and this model has none")
+        answers = np.array(self.state.edited.scorer.ids, dtype=np.int64)[self.state.scores.answer]
+        labels: Ints = answers[self.collection.corpus.rows]
+        return labels
 
     def over_time(self, dates: Any, every: Period = "auto") -> pl.DataFrame:
         """Texts, share and own terms of each topic in each period; `dates` has one date for each text."""
-        when = as_dates(dates)
-        return self._by(periods(when, every).rename("period"))
+        return self._by(periods(as_dates(dates), every).rename("period"))
 
-    def by_class(self, labels: Any) -> pl.DataFrame:
-        """Texts, share and own terms of each topic in each class; `labels` has one class for each text."""
-        return self._by(as_classes(labels))
+    def by_class(self, classes: Any) -> pl.DataFrame:
+        """Texts, share and own terms of each topic in each class; `classes` has one for each text."""
+        return self._by(as_classes(classes))
 
     def hierarchy(self) -> Branch:
         """The topics as a tree; print it."""
-        found = self._description
-        return tree(self.topics, found.centers, found.counts, self.vectorizer_.vocabulary_.display)
+        topics, described = self.topics, self.state.description
+        return tree(topics, described.centers, described.counts, self.vectorizer_.vocabulary_.display)
 
     def _by(self, groups: pl.Series) -> pl.DataFrame:
-        counted = self._training("counts over time and by class are those of the fitted texts")
-        ids = self._made.placing.ids
+        collection = self._with_texts("counts over time and by class are those of the fitted texts")
+        scorer, scores = self.state.edited.scorer, self.state.scores
+        assert scores is not None
         labels = [topic.label for topic in self.topics]
         names = self.vectorizer_.vocabulary_.display
-        engine = counted.engine(self._made.placing.banned)
-        return by_group(engine, counted.corpus.rows, self._description.places, groups, ids, labels, names)
+        engine = collection.engine(scorer.banned)
+        return by_group(engine, collection.corpus.rows, scores.topic, groups, scorer.ids, labels, names)
 
     # --- files
 
     def save(self, folder: str | Path) -> None:
         """Write the model as JSON and arrays into a folder, which is replaced as a whole."""
-        from coterie.topics.state import save
-
         self._check_fitted()
-        save(self, Path(folder))
+        write.save(self, Path(folder))
 
     @classmethod
-    def load(cls, folder: str | Path) -> TopicModel:
+    def load(cls, folder: str | Path) -> Self:
         """Read a model that `save` or ``coterie fit`` wrote; it answers as before and has no texts."""
-        from coterie.topics.state import load
-
-        return load(Path(folder))
+        return write.load(cls, Path(folder))
 
     # --- inside
 
-    def _describe(self) -> None:
-        """Read everything that is shown of topics off the texts."""
-        counted, made = self._counted, self._made
-        placing = made.placing
-        pinned = {
-            int(row): placing.ids.index(made.pins[text])
-            for text, numbers in counted.texts.where(list(made.pins)).items()
-            for row in np.unique(counted.corpus.rows[numbers])
-        }
-        engine = counted.corpus.engine
-        found = describe(engine, placing, pinned, counted.vectors)
-        wanted = np.unique(np.concatenate([counted.first[rows] for rows in found.examples]))
-        texts = counted.texts.at(wanted)
-        examples = [tuple(texts[int(n)] for n in counted.first[rows]) for rows in found.examples]
-        self._set(found, examples)
-        self.labels_ = self._ids()[found.answered()[counted.corpus.rows]]
-        self.n_texts_ = counted.corpus.n_texts
-        self.n_known_ = self.n_texts_ - round(found.lost)
-
-    def _relabel(self) -> None:
-        self._set(self._description, [topic.examples for topic in self._topics])
-
-    def _set(self, found: Description, examples: Sequence[tuple[str, ...]]) -> None:
-        """The description, and topics as people read them."""
-        self._description = found
-        shares = found.counts / np.maximum(found.counts.sum(axis=1, keepdims=True), 1e-300)
-        #: logarithm of how likely a word of a topic is each term, a little for those it never used
-        self._log_shares = np.log(shares + 1e-6)
-        names = self.vectorizer_.vocabulary_.display
-        total = max(float(found.sizes.sum()) + found.lost, 1e-300)
-        self._topics = tuple(
-            Topic(
-                id=topic,
-                label=label,
-                terms=tuple(names[column] for column in found.terms[at][:_TERMS]),
-                weights=tuple(float(shares[at, column]) for column in found.terms[at][:_TERMS]),
-                size=int(found.sizes[at]),
-                share=float(found.sizes[at] / total),
-                coherence=float(found.coherence[at]),
-                distinctiveness=float(found.distinctiveness[at]),
-                examples=examples[at],
-            )
-            for at, (topic, label) in enumerate(zip(self._made.placing.ids, self._labels(found), strict=True))
-        )
-
-    def _labels(self, found: Description) -> list[str]:
-        """Names that were given, else the first terms of a topic, as many as tell it from those before."""
-        display, labels = self.vectorizer_.vocabulary_.display, list[str]()
-        for at, topic in enumerate(self._made.placing.ids):
-            terms = [display[column] for column in found.terms[at]]
-            # a number or a sign says little by itself
-            terms = [term for term in terms if any(map(str.isalpha, term))] or terms
-            options = [", ".join(terms[:n]) for n in range(min(_LABEL, len(terms)), len(terms) + 1) if n]
-            label = self._made.names.get(topic) or next(
-                (o for o in options if o not in labels), f"topic {topic}"
-            )
-            labels.append(label)
-        return labels
-
-    def _ids(self) -> Ints:
-        return np.array(self._made.placing.ids, dtype=np.int64)
-
-    def _seen(self, texts: pl.Series) -> Seen:
-        counts = self.vectorizer_.transform(texts)
-        vectors = None
-        if self.embeddings is not None:
-            vectors = vectors_of(self.embeddings, as_strings(texts).to_list())
-        return self._made.placing.see(counts, vectors)
-
-    def _placed(self, seen: Seen, texts: pl.Series) -> tuple[Ints, npt.NDArray[np.bool_]]:
-        """The column of the topic of each text, and which texts are where they are because of a pin."""
-        places = np.where(seen.places == NOWHERE, self._description.fallback, seen.places)
-        pins = self._made.pins
-        if not pins:
-            return places, np.zeros(len(places), dtype=bool)
-        strings = as_strings(texts)
-        pinned = strings.is_in(list(pins)).to_numpy()
-        for row in np.flatnonzero(pinned):
-            places[row] = self._made.placing.ids.index(pins[strings[int(row)]])
-        return places, pinned
-
-    def _assigned(self, texts: pl.Series) -> Assignments:
-        return self._answers(self._seen(texts), texts)
-
-    def _answers(self, seen: Seen, texts: pl.Series) -> Assignments:
-        """Assignments of texts that were seen already."""
-        places, pinned = self._placed(seen, texts)
-        found, placing = self._description, self._made.placing
-        sure = found.confidence.of(seen.memberships, seen.directions, seen.n_words)
-        rest = seen.memberships.copy()
-        rest[np.arange(len(places)), places] = 0.0
-        ids = self._ids()
-        second = np.where(rest.any(axis=1), ids[rest.argmax(axis=1)], NOWHERE)
-        words = deciding_words(placing.evidence(seen, self._log_shares))
-        related = related_words(seen.X, seen.directions, places, found.terms, placing.space)
-        names = self.vectorizer_.vocabulary_.display
-        nowhere = seen.places == NOWHERE
-        notes = np.select(
-            [pinned, nowhere & (seen.n_words == 0), nowhere], [PINNED, NO_KNOWN_WORD, NO_TOPIC], ""
-        )
-        return Assignments(
-            ids[places],
-            np.where(pinned, 1.0, np.where(nowhere, 0.0, sure)),
-            second,
-            reasons(words, related, names, notes.tolist()),
-            {topic.id: topic.label for topic in self._topics},
-        )
+    def _columns(self, terms: Iterable[str]) -> tuple[int, ...]:
+        """Columns in which terms are counted."""
+        columns = columns_of(list(terms), self.vectorizer_)
+        return tuple(sorted({int(column) for some in columns for column in some}))
 
     def _check_fitted(self) -> None:
-        check_is_fitted(self, "vectorizer_")
-        if "_topics" not in self.__dict__:
+        if "state" not in self.__dict__:
             raise NotFittedError("This TopicModel is not fitted yet: call fit with texts first")
 
-    def _training(self, why: str) -> Counted:
+    def _with_texts(self, why: str) -> Collection:
         self._check_fitted()
-        if "_counted" not in self.__dict__:
+        if self.collection is None:
             raise InputError(
                 f"{why}, and a loaded model has none: coterie.open_run(folder).with_texts() is one that has"
             )
-        return self._counted
+        return self.collection
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "state" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -425,17 +331,29 @@ class TopicModel(Editable, ClusterMixin, TransformerMixin, BaseEstimator):
 
     def _repr_html_(self) -> str:
         """The topics as a table for notebooks; texts are escaped."""
-        if "_topics" not in self.__dict__:
+        if "state" not in self.__dict__:
             return f"<pre>{html.escape(repr(self))}</pre>"
-        head = "<tr><th>topic</th><th>texts</th><th>label</th><th>terms</th><th>a typical text</th></tr>"
-        rows = (
-            f"<tr><td>{topic.id}</td><td style='text-align:right'>{topic.size:,}</td>"
-            f"<td>{html.escape(topic.label)}</td><td>{html.escape(', '.join(topic.terms[:8]))}</td>"
-            f"<td>{html.escape(topic.examples[0][:120]) if topic.examples else ''}</td></tr>"
-            for topic in self._topics
-        )
-        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+        return self.topics._repr_html_()
 
 
-def _batches(texts: Any) -> Iterable[pl.Series]:
-    return texts.batches() if isinstance(texts, Texts) else text_batches(texts, rows=BATCH)
+def _scored_once(
+    method: FittedMethod, documents: Engine, embeddings: Vectors | None
+) -> tuple[Scorer, Reading]:
+    """Score every distinct text, and order topics by size.
+
+    Again only where the first look changes what there is to score: if no text went to a topic, which is then
+    dropped, or if the order of topics decides between two that are equally good for a text.
+    """
+    scorer = Scorer(method, np.arange(method.n_topics))
+    reading = read_topics(documents, scorer, embeddings=embeddings)
+    if not method.read_topics(documents, reading.sizes, reading.counts).all():
+        scorer = Scorer(method, np.arange(method.n_topics))
+        reading = read_topics(documents, scorer, embeddings=embeddings)
+    ordered = replace(scorer, order=np.argsort(-reading.sizes, kind="stable"))
+    if reading.tied:
+        return ordered, read_topics(documents, ordered, embeddings=embeddings)
+    return ordered, reading.reordered(ordered.order)
+
+
+def _batches(texts: Any) -> Iterator[pl.Series]:
+    return texts.batches() if isinstance(texts, TextStore) else text_batches(texts, rows=BATCH)

@@ -25,7 +25,7 @@ class Merge:
         """The topics there are afterwards."""
         return tuple(topic for topic in before if topic not in self.others)
 
-    def memberships(self, before: Array, ids: Sequence[int], directions: Array) -> Array:
+    def memberships(self, before: Array, ids: Sequence[int], vectors: Array) -> Array:
         """Memberships afterwards: those in the topics that merge add up."""
         place = {topic: column for column, topic in enumerate(ids)}
         merged = before.copy()
@@ -48,10 +48,10 @@ class Split:
         """The topics there are afterwards; new ones stand at the end."""
         return (*before, *self.parts)
 
-    def memberships(self, before: Array, ids: Sequence[int], directions: Array) -> Array:
+    def memberships(self, before: Array, ids: Sequence[int], vectors: Array) -> Array:
         """Memberships afterwards. A text's share goes to one part: texts of other topics stay there."""
         column = list(ids).index(self.topic)
-        nearest = (directions @ self.centers.T).argmax(axis=1)
+        nearest = (vectors @ self.centers.T).argmax(axis=1)
         parts = np.where(nearest[:, None] == np.arange(len(self.centers)), before[:, [column]], 0.0)
         after = np.hstack([before, parts[:, 1:]])
         after[:, column] = parts[:, 0]

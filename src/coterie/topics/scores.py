@@ -13,15 +13,11 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from coterie.map.layout import sharp_memberships
-from coterie.results import NO_KNOWN_WORD, NO_TOPIC, PINNED
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import NONE, Scored, Scorer
 
-#: Words named in a reason, and related ones.
-WORDS = 3
-#: What is said in place of a reason, by number; the first is nothing.
-NOTES = ("", PINNED, NO_KNOWN_WORD, NO_TOPIC)
-_PINNED, _UNKNOWN, _UNDECIDED = 1, 2, 3
+#: Numbers of notes: a text that somebody put there, one without a known word, one that no topic wants.
+PINNED, UNKNOWN, UNDECIDED = 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -31,8 +27,8 @@ class Scores:
     `topic` and `second` are columns of memberships (`Scorer.ids` has their ids), `NONE` where there is none;
     `answer` is the topic that a person is given, which is the largest for a text without a known word.
     `membership` and `second_membership` belong to the first two. `words` and `related` are columns of terms,
-    up to `WORDS` for each text, −1 where there are fewer. `note` is a number of `NOTES`. `position` is the
-    point on the map, nan for a text without any membership.
+    up to three for each text, −1 where there are fewer. `note` is a number of `coterie.results.NOTES`.
+    `position` is the point on the map, nan for a text without any membership.
     """
 
     topic: npt.NDArray[np.int32]
@@ -93,14 +89,14 @@ def look(scorer: Scorer, scored: Scored, pins: Mapping[int, int]) -> Look:
     """The first two topics of each text; `pins` are columns of topics by row."""
     memberships, rows = scored.memberships, np.arange(len(scored.memberships))
     topic = scored.topics.copy()
-    note = np.where(topic != NONE, 0, np.where(scored.n_words == 0, _UNKNOWN, _UNDECIDED)).astype(np.int8)
+    note = np.where(topic != NONE, 0, np.where(scored.n_words == 0, UNKNOWN, UNDECIDED)).astype(np.int8)
     membership = memberships.max(axis=1, initial=0.0)
     rest = memberships.copy()
     rest[rows, np.maximum(topic, 0)] = 0.0
     # with a single topic there is nothing to lead over
     lead = np.clip(membership - rest.max(axis=1, initial=0.0), 0.0, 1.0)
     for row, pinned in pins.items():
-        topic[row], note[row] = pinned, _PINNED
+        topic[row], note[row] = pinned, PINNED
         rest[row] = memberships[row]
         rest[row, pinned] = 0.0
     second_membership = rest.max(axis=1, initial=0.0)

@@ -1,0 +1,91 @@
+"""From a file to a run folder: the file is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.errors import InputError
+from coterie.runs.record import MARKER, OURS, edits_of, read_record, recorded
+from coterie.runs.remarks import remark_on_language, remark_on_texts
+from coterie.runs.run import Run
+from coterie.runs.writing import added_names, write_run
+from coterie.storage.folder import replaced
+from coterie.text.readers import TextSource
+from coterie.topics import Edit, TopicModel
+from coterie.topics.collection import TextStore
+from coterie.topics.seeds import checked_seeds
+
+
+def fit_run(
+    source: TextSource,
+    folder: str | Path,
+    model: TopicModel,
+    *,
+    edits: Iterable[Edit] | None = None,
+    date: str | None = None,
+    label: str | None = None,
+    command: str = "",
+) -> Run:
+    """Fit a model to a file and write the run folder.
+
+    Parameters
+    ----------
+    source
+        The file (`coterie.read_texts`); it is read once.
+    folder
+        Where to write: a new or empty folder, or one that a run wrote before, which is replaced.
+    model
+        An unfitted `TopicModel`.
+    edits
+        Edits to replay; None takes those of the run that is in the folder, if there is one.
+    date, label
+        Columns with the date and the class of each text, for the report.
+    command
+        What was typed, for the record.
+    """
+    folder = Path(folder)
+    replay = tuple(edits) if edits is not None else edits_of(folder)
+    with replaced(folder, marker=MARKER, ours=OURS) as staging, recorded() as progress:
+        texts = TextStore(source)
+        with progress.timed("fit"):
+            model.fit(texts, edits=replay)
+        remark_on_texts(model, texts.skipped)
+        remark_on_language(model, texts)
+        for name in (date, label):
+            if name is not None and name not in texts.columns:
+                raise InputError(f"{source.place} has no column {name!r}; it has {', '.join(texts.columns)}")
+        info = {
+            "command": command,
+            "parameters": _parameters(model),
+            "columns": added_names(texts.columns),
+            "data": {
+                "source": source.place,
+                "column": source.column if source.column is not None else next(iter(texts.columns)),
+                "tokenised": bool(texts.tokenised),
+                "date": date,
+                "label": label,
+                "texts": model.n_texts_,
+                "skipped": texts.skipped,
+                "sha256": texts.fingerprint,
+            },
+        }
+        write_run(staging, model, texts.tables(), info, progress)
+    return Run(folder, model, read_record(folder))
+
+
+def _parameters(model: TopicModel) -> dict[str, Any]:
+    """The parameters as a person reads them; those that are objects by their spelling."""
+    values = model.get_params(deep=False)
+    if values["seeds"] is not None:
+        values["seeds"] = checked_seeds(values["seeds"])
+    if not isinstance(values["language"], str):
+        values["language"] = list(values["language"])
+    plain = (str, int, float, bool, type(None), list, dict)
+    values = {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()
+    }
+    return {name: value if isinstance(value, plain) else repr(value) for name, value in values.items()}

@@ -1,0 +1,141 @@
+"""Topics of a run under other labels, without the model: only what shows a label is written again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from coterie.errors import InputError
+from coterie.report.page import content_of, page
+from coterie.runs.record import (
+    EDITS,
+    MAP,
+    MARKER,
+    MODEL,
+    OURS,
+    REPORT,
+    SHEET,
+    TABLE,
+    TOPICS,
+    check_file,
+    now,
+    read_record,
+    versions,
+    write_record,
+)
+from coterie.storage.files import same_file
+from coterie.storage.folder import replaced
+from coterie.storage.state import read_state, rewrite_state
+from coterie.storage.tables import CsvWriter, ParquetWriter, read_csv, read_parquet
+from coterie.topics import edits as log
+from coterie.topics.edits import Edit, Reference
+from coterie.topics.labels import topic_labels
+
+#: Rows written at a time.
+_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What `rename` did: the edit, and topics.csv before and after."""
+
+    edit: Edit
+    before: pl.DataFrame
+    after: pl.DataFrame
+
+
+def rename(folder: Path, topic: int | str, label: str) -> Renamed:
+    """Give a topic of a run another label, as ``model.edits.rename`` and ``run.save`` would."""
+    data = read_state(folder / MODEL, "model")
+    edits = log.loads(data["edits"], "the edits of the model")
+    before = read_csv(folder / TOPICS)
+    terms = dict(zip(read_record(folder)["topics"], _terms(data), strict=True))
+    known = [
+        Reference(int(row["topic"]), row["label"], tuple(terms[int(row["topic"])]))
+        for row in before.iter_rows(named=True)
+    ]
+    chosen = log.named_topic(topic, known)
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    edit = Edit("rename", (Reference.to(chosen),), label=label, made=made)
+    log.check(edit)
+    names = {int(topic): str(name) for topic, name in data["names"]} | {chosen.id: label.strip()}
+    relabel(folder, names, (*edits, edit))
+    return Renamed(edit, before, read_csv(folder / TOPICS))
+
+
+def only_renames(before: Sequence[Edit], after: Sequence[Edit]) -> bool:
+    """Whether one log becomes the other by adding renames at its end, or taking some away."""
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    return all(edit.kind == "rename" for edit in (*before[same:], *after[same:]))
+
+
+def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit]) -> None:
+    """Write a run anew with topics named by `names`, and the log of edits that led to them."""
+    info = read_record(folder)
+    data = read_state(folder / MODEL, "model")
+    ids: list[int] = info["topics"]
+    labels = dict(zip(ids, topic_labels(_terms(data), ids, names), strict=True))
+    with replaced(folder, marker=MARKER, ours=OURS) as staging:
+        (staging / MODEL).mkdir()
+        changed = {"names": [[topic, name] for topic, name in names.items()], "edits": log.dumps(edits)}
+        rewrite_state(folder / MODEL, staging / MODEL, changed)
+        _relabel_topics(folder, staging, labels)
+        _relabel_rows(folder, staging, info, labels)
+        if MAP in info["files"]:
+            same_file(check_file(folder, MAP, info), staging / MAP)
+        (staging / EDITS).write_text(log.dumps(edits), encoding="utf-8")
+        applied = len(edits) - (_count(data["edits"]) - int(info.get("edits_applied", len(edits))))
+        record = {**info, "made": now(), "versions": versions(), "edits_applied": applied}
+        _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
+        write_record(staging, record)
+
+
+def _count(edits: str) -> int:
+    return len(log.loads(edits, "the edits of the model"))
+
+
+def _terms(data: dict[str, Any]) -> list[list[str]]:
+    """The terms of each topic as people write them."""
+    display = data["vectorizer"]["display"]
+    return [[display[int(column)] for column in columns] for columns in data["description"]["terms"]]
+
+
+def _relabel_topics(folder: Path, staging: Path, labels: Mapping[int, str]) -> None:
+    topics = read_csv(folder / TOPICS)
+    whole, fractions = ("topic", "size"), ("share", "coherence", "distinctiveness")
+    typed = topics.with_columns(pl.col(*whole).cast(pl.Int64), pl.col(*fractions).cast(pl.Float64))
+    with CsvWriter(staging / TOPICS) as sheet:
+        sheet.write(typed.with_columns(label=pl.Series([labels[topic] for topic in typed["topic"]])))
+
+
+def _relabel_rows(folder: Path, staging: Path, info: dict[str, Any], labels: Mapping[int, str]) -> None:
+    names = info["columns"]
+    rows = read_parquet(check_file(folder, TABLE, info), info["data"]["texts"])
+    if missing := {*names.values()} - set(rows.columns):
+        raise InputError(f"{folder / TABLE} has no column {sorted(missing)[0]!r}; fit again")
+    new = rows[names["topic"]].replace_strict(list(labels), list(labels.values()), return_dtype=pl.String)
+    rows = rows.with_columns(new.alias(names["label"]))
+    with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
+        for start in range(0, max(len(rows), 1), _ROWS):
+            table.write(rows.slice(start, _ROWS))
+            sheet.write(rows.slice(start, _ROWS))
+
+
+def _relabel_report(
+    old: Path, new: Path, record: dict[str, Any], labels: Mapping[int, str], edits: Sequence[Edit]
+) -> None:
+    from coterie.report.wording import edit_lines, topic_label
+
+    content = content_of(old.read_text(encoding="utf-8"))
+    for topic in content["topics"]:
+        topic["label"] = topic_label(labels[topic["id"]])
+    content["facts"]["made"] = record["made"]
+    content |= edit_lines(edits)
+    new.write_bytes(page(content).encode("utf-8"))

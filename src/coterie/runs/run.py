@@ -1,0 +1,142 @@
+"""A run folder that was read: its model, its tables, and how it is saved after edits."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sklearn.base import clone
+
+from coterie.engines.threads import one_blas_thread
+from coterie.errors import InputError
+from coterie.map.file import TextMap, read_map
+from coterie.runs.record import (
+    MAP,
+    MARKER,
+    MODEL,
+    OURS,
+    TABLE,
+    Progress,
+    check_file,
+    edits_of,
+    read_record,
+)
+from coterie.runs.relabel import only_renames, relabel
+from coterie.runs.writing import write_run
+from coterie.storage.folder import replaced, steadily
+from coterie.storage.tables import read_parquet
+from coterie.topics import TopicModel, state
+from coterie.topics.collection import BATCH, TextStore, collect
+from coterie.topics.editing import described
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder that was read and checked; `info` is what run.json says."""
+
+    folder: Path
+    model: TopicModel
+    info: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}, {self.model.n_texts_:,} texts, {len(self.model.topics)} topics)"
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What the columns that the run added are called in its tables."""
+        return dict(self.info["columns"])
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """All rows of the input with their assignments."""
+        rows = read_parquet(self.checked(TABLE), self.info["data"]["texts"])
+        missing = {*self.columns.values(), self.info["data"]["column"]} - set(rows.columns)
+        if missing:
+            raise InputError(f"{self.folder / TABLE} has no column {sorted(missing)[0]!r}; fit again")
+        return rows
+
+    def checked(self, name: str) -> Path:
+        """The path of a file of the run, whose checksum is right."""
+        return check_file(self.folder, name, self.info)
+
+    def map(self) -> TextMap | None:
+        """Where topics and texts lie on the map; None in a run of a coterie that did not write it."""
+        if MAP not in self.info["files"]:
+            return None
+        return read_map(self.checked(MAP), self.info["topics"], self.info["data"]["texts"])
+
+    def input(self) -> pl.DataFrame:
+        """All rows of the input, as they came."""
+        return self.table.drop(list(self.columns.values()))
+
+    def texts(self) -> pl.Series:
+        """The texts: strings, or lists of tokens where they came as such."""
+        column = self.table[self.info["data"]["column"]]
+        if column.dtype == pl.List:  # of a file that has such a type
+            return column.cast(pl.List(pl.String)).fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
+        column = column.cast(pl.String).fill_null("")
+        if not self.info["data"].get("tokenised"):
+            return column
+        lists = [json.loads(text) if text else [] for text in column]
+        return pl.Series(column.name, lists, dtype=pl.List(pl.String))
+
+    def with_texts(self, texts: pl.Series | None = None) -> TopicModel:
+        """The model, with its texts to edit and to ask: they are counted and scored again.
+
+        `texts` are those of `texts()`, from somebody who has them already.
+        """
+        model = self.model
+        if model.collection is not None:
+            return model
+        again = clone(model.vectorizer_)
+        store = TextStore(self.texts() if texts is None else texts)
+        collection = collect(store, again, model.embeddings)
+        if again.vocabulary_.terms != model.vectorizer_.vocabulary_.terms:
+            raise InputError(
+                f"{self.folder} was made by a coterie that read texts differently "
+                f"({self.info['versions']['coterie']}); fit again to edit it"
+            )
+        drawn = self.map()
+        before = model.state
+        if drawn is not None:
+            before = replace(before, description=replace(before.description, known=drawn.known))
+        model.collection = collection
+        with warnings.catch_warnings(), one_blas_thread():
+            warnings.simplefilter("ignore")  # given when it was fitted
+            model.state = described(model, before.edited, before=before)
+        return model
+
+    def save(self) -> Run:
+        """Write the folder anew after edits: the model and all tables as they are now."""
+        model = self.model
+        if only_renames(edits_of(self.folder), tuple(model.edits)):
+            relabel(self.folder, model.state.edited.names, tuple(model.edits))
+            return Run(self.folder, model, read_record(self.folder))
+        frame = self.input()
+        self.with_texts()
+        tables = (frame.slice(start, BATCH) for start in range(0, max(len(frame), 1), BATCH))
+        kept = {key: self.info[key] for key in ("command", "parameters", "data", "columns")}
+        progress = Progress(dict(self.info["seconds"]), list(self.info["warnings"]))
+        with replaced(self.folder, marker=MARKER, ours=OURS) as staging:
+            write_run(staging, model, tables, kept, progress)
+        return Run(self.folder, model, read_record(self.folder))
+
+
+def open_run(folder: str | Path) -> Run:
+    """Read a run folder: the model at once, its tables when they are asked for. Everything is checked."""
+    return steadily(folder, _read)
+
+
+def _read(folder: Path) -> Run:
+    info = read_record(folder)
+    for name in state.FILES:
+        check_file(folder, f"{MODEL}/{name}", info)
+    model = TopicModel.load(folder / MODEL)
+    if set(info["topics"]) != {topic.id for topic in model.topics} or model.n_texts_ != info["data"]["texts"]:
+        raise InputError(f"{folder / MODEL} is not the model of {folder / MARKER}; fit again")
+    return Run(folder, model, info)

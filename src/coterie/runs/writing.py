@@ -1,0 +1,134 @@
+"""The files of a run, written from what the model keeps: no text is read, counted or scored again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from coterie.map.file import TextMap, write_map
+from coterie.progress import tell
+from coterie.report import write_report
+from coterie.runs.record import (
+    ADDED,
+    EDITS,
+    MAP,
+    MODEL,
+    REPORT,
+    SHEET,
+    TABLE,
+    TOPICS,
+    VERSION,
+    Progress,
+    now,
+    versions,
+    write_record,
+)
+from coterie.runs.remarks import remarks_on_dates
+from coterie.storage.tables import CsvWriter, ParquetWriter
+from coterie.topics import TopicModel, state
+from coterie.topics import edits as log
+from coterie.topics.answers import assignments
+
+
+def write_run(
+    staging: Path,
+    model: TopicModel,
+    tables: Iterable[pl.DataFrame],
+    info: dict[str, Any],
+    progress: Progress,
+) -> None:
+    """All files of a run into an empty folder; `tables` are the rows of the input, some at a time."""
+    collection, described, scores = model.collection, model.state.description, model.state.scores
+    assert collection is not None
+    assert scores is not None
+    assert described.map is not None
+    assert described.known is not None
+    (staging / MODEL).mkdir()
+    state.write(model, staging / MODEL)
+    write_topics(staging / TOPICS, model.topics.frame())
+    with progress.timed("assign"):
+        kept = _write_assignments(staging, model, tables, info)
+    data = info["data"]
+    dates, classes = kept.get("date"), kept.get("label")
+    if dates is not None:
+        progress.remarks += remarks_on_dates(dates, data["date"])
+    at = scores.position[collection.corpus.rows]
+    write_map(staging / MAP, TextMap(described.map, described.by_size, at, described.known))
+    (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
+    content = {
+        "format": "coterie run",
+        "version": VERSION,
+        "made": now(),
+        "versions": versions(),
+        **info,
+        "topics": [topic.id for topic in model.topics],
+        "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
+        "known": model.n_known_,
+        "distinct": collection.corpus.n_distinct,
+        "edits_applied": len(model.edits) - model.state.skipped,
+        "seconds": progress.seconds,
+        "warnings": progress.sentences(),
+    }
+    write_report(
+        staging / REPORT,
+        model,
+        content,
+        dates=dates,
+        date_name=data.get("date") or "",
+        classes=classes,
+        class_name=data.get("label") or "",
+    )
+    write_record(staging, content)
+
+
+def write_topics(path: Path, topics: pl.DataFrame) -> None:
+    """topics.csv, with lists as a person reads them."""
+    rounded = topics.with_columns(pl.col("share", "coherence", "distinctiveness").round(4))
+    joined = {"terms": pl.col("terms").list.join(", "), "examples": pl.col("examples").list.join(" | ")}
+    with CsvWriter(path) as sheet:
+        sheet.write(rounded.with_columns(**joined))
+
+
+def _write_assignments(
+    staging: Path, model: TopicModel, tables: Iterable[pl.DataFrame], info: dict[str, Any]
+) -> dict[str, pl.Series]:
+    """Write both tables; give back the columns of dates and classes."""
+    collection, scores = model.collection, model.state.scores
+    assert collection is not None
+    assert scores is not None
+    answers = assignments(model, scores).frame().rename(info["columns"])
+    kept: dict[str, list[pl.Series]] = {part: [] for part in ("date", "label") if info["data"].get(part)}
+    start = 0
+    with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
+        for rows in tables:
+            distinct = np.asarray(collection.corpus.rows[start : start + len(rows)])
+            whole = rows.hstack(answers[distinct])
+            table.write(whole)
+            sheet.write(whole)
+            for part, columns in kept.items():
+                columns.append(rows[info["data"][part]])
+            start += len(rows)
+            tell("writing assignments", start, model.n_texts_, "texts")
+    return {part: pl.concat(columns) for part, columns in kept.items()}
+
+
+def added_names(columns: Iterable[str]) -> dict[str, str]:
+    """Names of the columns that are added; those that the input has already get a prefix."""
+    taken, names = set(columns), {}
+    for name in ADDED:
+        free = name
+        while free in taken:
+            free = f"coterie_{free}"
+        names[name] = free
+        taken.add(free)
+    return names
+
+
+def assigned_table(model: TopicModel, rows: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    """Rows of any table with the columns that an assignment adds."""
+    return rows.with_columns(model.assign(texts).frame().rename(added_names(rows.columns)))

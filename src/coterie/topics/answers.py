@@ -1,0 +1,59 @@
+"""What a fitted model says of texts that it is given: the same steps as in the fit, a batch at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from coterie.embeddings import vectors_of
+from coterie.results import Assignments
+from coterie.topics.collection import as_strings
+from coterie.topics.describe import explained
+from coterie.topics.scorer import NONE, Scored
+from coterie.topics.scores import Scores, look
+
+if TYPE_CHECKING:
+    from coterie.topics.model import TopicModel
+
+
+def score_texts(model: TopicModel, texts: pl.Series) -> Scored:
+    """Memberships and vectors of texts."""
+    counts = model.vectorizer_.transform(texts)
+    vectors = None
+    if model.embeddings is not None:
+        vectors = vectors_of(model.embeddings, as_strings(texts).to_list())
+    return model.state.edited.scorer.score(counts, vectors)
+
+
+def scores_of(model: TopicModel, texts: pl.Series) -> Scores:
+    """The record of texts, as the fit keeps it for its own."""
+    return record(model, score_texts(model, texts), texts)
+
+
+def record(model: TopicModel, scored: Scored, texts: pl.Series) -> Scores:
+    """The record of texts that were scored already."""
+    edited = model.state.edited
+    pins: dict[int, int] = {}
+    if edited.pins:
+        strings = as_strings(texts)
+        for row in strings.is_in(list(edited.pins)).arg_true():
+            pins[row] = edited.scorer.ids.index(edited.pins[strings[row]])
+    seen = look(edited.scorer, scored, pins)
+    return explained(edited.scorer, model.state.description, scored.X, seen, scored.vectors)
+
+
+def assignments(model: TopicModel, scores: Scores) -> Assignments:
+    """Records as people read them: topics by their ids, words as they are written."""
+    ids = np.array(model.state.edited.scorer.ids, dtype=np.int64)
+    return Assignments(
+        ids[scores.answer],
+        scores.confidence,
+        np.where(scores.second == NONE, NONE, ids[scores.second]),
+        scores.words,
+        scores.related,
+        scores.note,
+        model.vectorizer_.vocabulary_.display,
+        {topic.id: topic.label for topic in model.state.topics},
+    )

@@ -1,0 +1,24 @@
+"""Labels of topics: names that were given, or their first terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+#: Terms in a label.
+_TERMS = 3
+
+
+def topic_labels(terms: Sequence[Sequence[str]], ids: Sequence[int], names: Mapping[int, str]) -> list[str]:
+    """Names that were given, else the first terms of a topic, as many as tell it from those before.
+
+    >>> topic_labels([["parcel", "late", "van", "depot"], ["parcel", "late", "van", "card"]], [0, 1], {})
+    ['parcel, late, van', 'parcel, late, van, card']
+    """
+    labels: list[str] = []
+    for topic, own in zip(ids, terms, strict=True):
+        # a number or a sign says little by itself
+        spoken = [term for term in own if any(map(str.isalpha, term))] or list(own)
+        options = [", ".join(spoken[:n]) for n in range(min(_TERMS, len(spoken)), len(spoken) + 1) if n]
+        first_free = next((option for option in options if option not in labels), f"topic {topic}")
+        labels.append(names.get(topic) or first_free)
+    return labels

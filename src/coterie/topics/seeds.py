@@ -1,0 +1,56 @@
+"""Seed words: topics that somebody expects, and the columns of their words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from coterie.corpus.vectorizer import Vectorizer
+from coterie.errors import InputError
+from coterie.topics.reshape import Ints
+
+
+def seed_columns(seeds: Mapping[str, Sequence[str]], vectorizer: Vectorizer) -> dict[str, Ints]:
+    """Columns of the words of each seed; a word that no text holds is told."""
+    found: dict[str, Ints] = {}
+    for name, words in checked_seeds(seeds).items():
+        columns = columns_of(list(words), vectorizer)
+        unknown = [word for word, held in zip(words, columns, strict=True) if not len(held)]
+        if unknown:
+            warnings.warn(
+                f"the seed {name!r} has words that no topic can be learned from: {', '.join(unknown)}",
+                stacklevel=4,
+            )
+        if not any(map(len, columns)):
+            raise InputError(f"none of the words of the seed {name!r} is in the texts: {', '.join(words)}")
+        found[name] = np.unique(np.concatenate(columns))
+    return found
+
+
+def checked_seeds(seeds: Any) -> dict[str, list[str]]:
+    """Names and lists of words; whatever else is given is told."""
+    if not isinstance(seeds, Mapping):
+        raise InputError(f"seeds must be like {{'billing': ['invoice', 'refund']}}, got {seeds!r:.100}")
+    for name, words in seeds.items():
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"seeds must have names, got {name!r:.100}")
+        listed = isinstance(words, Iterable) and not isinstance(words, (str, bytes))
+        if not listed or not all(isinstance(word, str) for word in words):
+            raise InputError(f"the seed {name!r} must be a list of words, got {words!r:.100}")
+    return {str(name): [str(word) for word in words] for name, words in seeds.items()}
+
+
+def columns_of(words: Sequence[str], vectorizer: Vectorizer) -> list[Ints]:
+    """The columns that each word counts in; a run of words that is a term of its own is only that."""
+    counts = vectorizer.transform(pl.Series(list(words), dtype=pl.String))
+    found = [counts[row].indices.astype(np.int64) for row in range(len(words))]
+    terms = vectorizer.vocabulary_.terms
+    longest = [max((terms[column].count(" ") for column in columns), default=0) for columns in found]
+    return [
+        np.array([c for c in columns if terms[c].count(" ") == most], dtype=np.int64)
+        for columns, most in zip(found, longest, strict=True)
+    ]
