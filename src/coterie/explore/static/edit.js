@@ -1,5 +1,7 @@
 // Changes by hand: rename, merge, split, ban a term, move texts, undo, the log of them, and a refit with them.
-import { bdi, button, count, cut, h, many, say } from "./dom.js";
+import { bdi, button, cut, h } from "./dom.js";
+import { count, many } from "./numbers.js";
+import { say } from "./ui.js";
 import { get, runPath, send } from "./api.js";
 import { change, openDialog, topicPicker } from "./dialogs.js";
 import { follow } from "./jobs.js";

@@ -1,5 +1,8 @@
 // The map: texts as points, topics by name. Nothing is fetched, and nothing moves by itself.
-class TopicMap {
+import { topics } from "./content.js";
+import { cut } from "./dom.js";
+
+export class TopicMap {
   constructor(canvas, points, tell) {
     Object.assign(this, { canvas, points, tell, brush: canvas.getContext("2d"), chosen: -1, at: -1 });
     this.view = { x: 0, y: 0, zoom: 1 };
