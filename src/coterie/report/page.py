@@ -17,18 +17,9 @@ from typing import Any
 
 from coterie.report.wording import many, share
 
-#: Modules, each after those it imports from; names are those of files, which differ between the two folders.
-_SCRIPTS = (
-    "dom.js",
-    "numbers.js",
-    "charts.js",
-    "content.js",
-    "pictures.js",
-    "map.js",
-    "sections.js",
-    "page.js",
-)
-_STYLES = ("palette.css", "page.css")
+#: Modules, each after those it imports from. No name is in both folders.
+_SHARED = ("dom.js", "numbers.js", "charts.js", "map-view.js", "map-layout.js")
+_OWN = ("content.js", "pictures.js", "map.js", "sections.js", "page.js")
 _MODULE_LINE = re.compile(r"\s*(import|export)\b|.*\bimport\s*[(.]")
 _IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "\./([\w-]+\.js)";')
 _EXPORT = re.compile(r"export ((?:const|function|class) (\w+)\b.*)")
@@ -52,7 +43,7 @@ def page(content: Mapping[str, Any]) -> str:
         "content": embedded(content),
         "script": script,
     }
-    pieces = _file("page.html").split("{{")
+    pieces = _file("templates", "page.html").split("{{")
     filled = [pieces[0]]
     for piece in pieces[1:]:  # one pass: what is put in is never looked at again
         name, rest = piece.split("}}", 1)
@@ -134,17 +125,15 @@ def _digest(text: str) -> str:
 
 @cache
 def _script() -> str:
-    return joined({name: _file(name) for name in _SCRIPTS})
+    shared = {name: _file("shared", name) for name in _SHARED}
+    return joined(shared | {name: _file("templates", name) for name in _OWN})
 
 
 @cache
 def _style() -> str:
-    return "".join(map(_file, _STYLES))
+    return _file("shared", "palette.css") + _file("templates", "page.css")
 
 
 @cache
-def _file(name: str) -> str:
-    folder = files("coterie.report")
-    shared = folder.joinpath("shared", name)
-    found = shared if shared.is_file() else folder.joinpath("templates", name)
-    return found.read_text(encoding="utf-8").replace("\r\n", "\n")
+def _file(folder: str, name: str) -> str:
+    return files("coterie.report").joinpath(folder, name).read_text(encoding="utf-8").replace("\r\n", "\n")
