@@ -5,6 +5,8 @@ import math
 import pytest
 from explore_pages import no_sideways, numbers, rows, settled, until, wait_total
 
+from coterie.report.wording import share
+
 
 def detail(served, topic, run="tickets"):
     return served.api(f"/runs/{run}/topics/{topic}")
@@ -22,7 +24,7 @@ def test_the_list_has_every_topic_by_size_by_name_and_by_words(show, served, twe
     sizes = [topic["size"] for topic in topics]
     assert sizes == sorted(sizes, reverse=True)
     shares = page.locator(".topics .number").all_inner_texts()
-    assert shares[0] == f"{100 * topics[0]['share']:.1f} %"
+    assert shares == [share(topic["share"], 1) for topic in topics]
     page.get_by_label("Order of the topics").select_option("name")
     assert names.first.inner_text() == min(names.all_inner_texts(), key=str.casefold)
     page.get_by_label("Find a topic by its words").first.fill("subversion")
@@ -54,7 +56,7 @@ def test_the_panel_tells_everything_of_a_topic(show, served):
     related = panel.locator(".related-words li button").all_inner_texts()
     assert related == [one["term"] for one in known["related"]] != []
     alike = panel.locator(".neighbours .number").all_inner_texts()
-    assert alike == [f"{math.floor(100 * one['likeness'] + 0.5)} % alike" for one in known["neighbours"]]
+    assert alike == [f"{share(max(one['likeness'], 0), 1)} alike" for one in known["neighbours"]]
     bars = panel.locator("figure svg[role=img]")
     assert bars.count() == 2  # confidence and time
     assert bars.nth(1).locator("g").count() == len(known["over_time"]["periods"])

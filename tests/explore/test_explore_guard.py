@@ -90,7 +90,7 @@ def test_a_navigation_of_another_site_changes_nothing(reader):
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/docs", "/static/main.js", "/api/about", "/api/none", "/openapi.json"]
+    "path", ["/", "/docs", "/static/main.js", "/static/dom.js", "/api/about", "/api/none", "/openapi.json"]
 )
 def test_headers_are_on_every_answer(reader, path):
     headers = reader.get(path).headers
@@ -102,16 +102,29 @@ def test_headers_are_on_every_answer(reader, path):
     assert headers["cache-control"] == ("no-store" if path.startswith("/api") else "no-cache")
 
 
-def test_files_of_the_page_are_asked_for_again_only_if_they_changed(reader):
-    first = reader.get("/static/main.js")
+@pytest.mark.parametrize(
+    "name", ["main.js", "dom.js", "palette.css"]
+)  # the latter two are the report's as well
+def test_files_of_the_page_are_asked_for_again_only_if_they_changed(reader, name):
+    first = reader.get(f"/static/{name}")
     assert first.status_code == 200
-    again = reader.get("/static/main.js", headers={"if-none-match": first.headers["etag"]})
+    again = reader.get(f"/static/{name}", headers={"if-none-match": first.headers["etag"]})
     assert again.status_code == 304
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static/%00", "/static"],
+    [
+        "/static/../server.py",
+        "/static/%2e%2e/server.py",
+        "/static/..%2fserver.py",
+        "/static/%00",
+        "/static",
+        "/static/..%2fpage.py",
+        "/static/..%2ftemplates/page.js",
+        "/static/page.py",
+        "/static/sections.js",
+    ],
 )
 def test_nothing_but_files_of_the_page(reader, path):
     answer = reader.get(path)

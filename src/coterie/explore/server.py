@@ -86,7 +86,8 @@ def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
 
 
 def _serve_files(app: FastAPI) -> None:
-    files = StaticFiles(directory=STATIC)
+    # modules and colours that the page shares with the report lie there
+    files = StaticFiles(directory=STATIC, packages=[("coterie.report", "shared")])
 
     def page(name: str) -> Callable[[Request], Any]:
         async def show(request: Request) -> Response:

@@ -1,4 +1,7 @@
-"""The page: templates that lie beside this file, and the content as JSON that cannot end its own element."""
+"""The page: scripts and styles put into one file, and the content as JSON that cannot end its own element.
+
+Files in `shared` are those of the live page too, files in `templates` are the report's own.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -13,17 +17,21 @@ from typing import Any
 
 from coterie.report.wording import many, share
 
-#: Scripts, in the order they are joined.
-_SCRIPTS = ("dom.js", "charts.js", "map.js", "sections.js", "page.js")
 #: The element that holds the content.
 _CONTENT = '<script type="application/json" id="content">'
+#: Modules, each after those it imports from. No name is in both folders.
+_SHARED = ("dom.js", "numbers.js", "charts.js", "map-view.js", "map-layout.js")
+_OWN = ("content.js", "pictures.js", "map.js", "sections.js", "page.js")
+_MODULE_LINE = re.compile(r"\s*(import|export)\b|.*\bimport\s*[(.]")
+_IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "\./([\w-]+\.js)";')
+_EXPORT = re.compile(r"export ((?:const|function|class) (\w+)\b.*)")
 #: What could end a script element or a line of script, as JSON may spell it.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def page(content: Mapping[str, Any]) -> str:
     """The page as a string; nothing of the content becomes markup."""
-    style, script = _template("page.css"), "\n".join(map(_template, _SCRIPTS))
+    style, script = _style(), _script()
     policy = (
         "default-src 'none'; "
         f"script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
@@ -37,7 +45,7 @@ def page(content: Mapping[str, Any]) -> str:
         "content": embedded(content),
         "script": script,
     }
-    pieces = _template("page.html").split("{{")
+    pieces = _file("templates", "page.html").split("{{")
     filled = [pieces[0]]
     for piece in pieces[1:]:  # one pass: what is put in is never looked at again
         name, rest = piece.split("}}", 1)
@@ -45,6 +53,7 @@ def page(content: Mapping[str, Any]) -> str:
     return "".join(filled)
 
 
+<<<<<<< HEAD
 def content_of(text: str) -> dict[str, Any]:
     """The content of a page that `page` made.
 
@@ -54,6 +63,45 @@ def content_of(text: str) -> dict[str, Any]:
     begin = text.index(_CONTENT) + len(_CONTENT)
     content: dict[str, Any] = json.loads(text[begin : text.index("</script>", begin)])
     return content
+=======
+def joined(modules: Mapping[str, str]) -> str:
+    """ES modules as one plain script: each keeps its own scope and imports from those before it.
+
+    Only `import { a, b } from "./file.js";` and `export` before const, function or class are understood, each
+    on a line of its own; anything else, and a name that no earlier module exports, is a ValueError.
+
+    >>> print(joined({"a.js": "export const one = 1;", "b.js": 'import { one } from "./a.js";'}))
+    "use strict";
+    const modules = {};
+    modules["a.js"] = (() => {
+    const one = 1;
+    return { one };
+    })();
+    modules["b.js"] = (() => {
+    const { one } = modules["a.js"];
+    return {  };
+    })();
+    """
+    exported: dict[str, list[str]] = {}
+    lines = ['"use strict";', "const modules = {};"]
+    for name, source in modules.items():
+        lines.append(f'modules["{name}"] = (() => {{')
+        own: list[str] = []
+        for line in source.splitlines():
+            if not _MODULE_LINE.match(line):
+                lines.append(line)
+            elif found := _EXPORT.fullmatch(line):
+                lines.append(found[1])
+                own.append(found[2])
+            elif (found := _IMPORT.fullmatch(line)) and {*found[1].split(", ")} <= {
+                *exported.get(found[2], ())
+            }:
+                lines.append(f'const {{ {found[1]} }} = modules["{found[2]}"];')
+            else:
+                raise ValueError(f"{name} cannot be put into the page for its line {line!r}")
+        lines += [f"return {{ {', '.join(own)} }};", "})();"]
+        exported[name] = own
+    return "\n".join(lines)
 
 
 def embedded(content: Any) -> str:
@@ -70,7 +118,8 @@ def _plain(content: Mapping[str, Any]) -> str:
     """The topics as a table, for readers that run no scripts."""
     texts = content["facts"]["texts"]
     rows = "".join(
-        f"<tr><td>{topic['id']}</td><td>{topic['size']:,}</td><td>{share(topic['size'], texts)}</td>"
+        f"<tr><td>{topic['id']}</td><td>{topic['size']:,}</td>"
+        f"<td>{html.escape(share(topic['size'], texts))}</td>"
         f"<td><bdi>{html.escape(topic['label'])}</bdi></td>"
         f"<td><bdi>{html.escape(', '.join(term for term, _ in topic['terms']))}</bdi></td></tr>"
         for topic in content["topics"]
@@ -88,7 +137,16 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _template(name: str) -> str:
-    return (
-        files("coterie.report").joinpath("templates", name).read_text(encoding="utf-8").replace("\r\n", "\n")
-    )
+def _script() -> str:
+    shared = {name: _file("shared", name) for name in _SHARED}
+    return joined(shared | {name: _file("templates", name) for name in _OWN})
+
+
+@cache
+def _style() -> str:
+    return _file("shared", "palette.css") + _file("templates", "page.css")
+
+
+@cache
+def _file(folder: str, name: str) -> str:
+    return files("coterie.report").joinpath(folder, name).read_text(encoding="utf-8").replace("\r\n", "\n")

@@ -1,5 +1,7 @@
 // Two runs beside each other: what moved, which topics came, went, merged or were split.
-import { announce, bdi, button, count, cut, h, many, percent, swatch } from "./dom.js";
+import { bdi, button, cut, h, swatch } from "./dom.js";
+import { count, many, percent } from "./numbers.js";
+import { announce } from "./ui.js";
 import { get, latest } from "./api.js";
 import { flowPicture } from "./flows.js";
 import { state, subscribe, update } from "./state.js";

@@ -1,5 +1,7 @@
 // Dialogs: a frame that keeps focus and gives it back, waits for jobs and tells errors; a list to choose topics from.
-import { bdi, button, cut, h, many, say, swatch } from "./dom.js";
+import { bdi, button, cut, h, swatch } from "./dom.js";
+import { many } from "./numbers.js";
+import { say } from "./ui.js";
 import { runPath, send } from "./api.js";
 import { apart, follow, progress, wording } from "./jobs.js";
 import { reload } from "./run.js";

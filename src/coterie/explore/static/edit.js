@@ -1,5 +1,7 @@
 // Changes by hand: rename, merge, split, ban a term, move texts, undo, the log of them, and a refit with them.
-import { bdi, button, count, cut, h, many, say } from "./dom.js";
+import { bdi, button, cut, h } from "./dom.js";
+import { count, many, percent } from "./numbers.js";
+import { say } from "./ui.js";
 import { get, runPath, send } from "./api.js";
 import { change, openDialog, topicPicker } from "./dialogs.js";
 import { follow } from "./jobs.js";
@@ -88,7 +90,7 @@ export function openMerge(ids) {
 async function near(id) {
   try {
     const detail = await get(runPath(`/topics/${id}`));
-    return detail.neighbours.map((other) => ({ id: other.id, note: `${Math.round(100 * other.likeness)} % alike` }));
+    return detail.neighbours.map((other) => ({ id: other.id, note: `${percent(Math.max(other.likeness, 0))} alike` }));
   } catch {
     return []; // the list is there without it, by size
   }

@@ -1,5 +1,6 @@
 // Save what is selected as a file.
-import { bdi, count, cut, decimal, h, many } from "./dom.js";
+import { bdi, cut, h } from "./dom.js";
+import { count, decimal, many } from "./numbers.js";
 import { get, runPath, url } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { filters, state, topicOf } from "./state.js";

@@ -1,5 +1,7 @@
 // What narrows the texts down: chips for what is set, a small form to set more.
-import { bdi, button, byId, count, cut, decimal, h, later, swatch } from "./dom.js";
+import { bdi, button, byId, cut, h, swatch } from "./dom.js";
+import { count, decimal } from "./numbers.js";
+import { later } from "./ui.js";
 import { filtered, noFilters, state, topicOf, update } from "./state.js";
 
 const view = { open: false, form: null };

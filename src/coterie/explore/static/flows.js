@@ -1,5 +1,6 @@
 // Where the texts of one run are in another: two columns of bars with bands between them.
-import { cut, many, percent, s } from "./dom.js";
+import { cut, s } from "./dom.js";
+import { many, percent } from "./numbers.js";
 
 const LINE = 17, GAP = 3, BAR = 12;
 

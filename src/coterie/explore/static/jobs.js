@@ -1,6 +1,8 @@
 // Work in the background: its progress in a bar at the top, cancel, and what happens when it ends.
 // Jobs live on the server, so a page that is loaded again finds them.
-import { announce, bdi, button, count, h, say } from "./dom.js";
+import { bdi, button, h } from "./dom.js";
+import { count } from "./numbers.js";
+import { announce, say } from "./ui.js";
 import { get, send } from "./api.js";
 import { state, update } from "./state.js";
 import { openRun, reload } from "./run.js";

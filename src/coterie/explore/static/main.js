@@ -12,7 +12,9 @@
 //   try.js      openTry(); showTry(element, mark) is the panel while state.try is not null
 //   row.js      showRow(element) is the panel while state.row is not null
 //   panel.js    showTopic(element), showRun(element) are the panel otherwise
-import { bdi, button, byId, cut, h, many, say } from "./dom.js";
+import { bdi, button, byId, cut, h } from "./dom.js";
+import { many } from "./numbers.js";
+import { say } from "./ui.js";
 import { FILTER_KEYS, filtered, filters, noFilters, state, subscribe, tooEarly, topicOf, update } from "./state.js";
 import { get } from "./api.js";
 import { chooseTopic, loadRun, onFailure, openRun } from "./run.js";

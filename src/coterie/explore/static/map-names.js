@@ -1,7 +1,6 @@
-// Names of topics over the map: the largest first; one that finds no free place waits until there is room.
+// Names of topics over the map, as elements.
 import { bdi, cut, h } from "./dom.js";
-
-const LINE = 17;
+import { LINE, placeNames } from "./map-layout.js";
 
 export class Names {
   constructor(layer) {
@@ -32,7 +31,9 @@ export class Names {
       this.widths.clear();
       this.layer.classList.toggle("narrow", narrow);
     }
-    this.shown = this.layout(view, chosen, blocked);
+    const names = ({ label }) => [cut(label, narrow ? 18 : 28), cut(label.split(",")[0], 14)];
+    this.shown = placeNames(this.topics, view, { names, width: (text, bold) => this.width(text, bold), chosen, blocked });
+    for (const name of this.shown) name.key = `${this.topics[name.at].id} ${name.text}`;
     const wanted = new Set(this.shown.map((name) => name.key));
     for (const [key, element] of this.elements) if (!wanted.has(key)) { element.remove(); this.elements.delete(key); }
     for (const name of this.shown) {
@@ -44,38 +45,10 @@ export class Names {
   }
 
   make(name) {
-    const element = h("span", { class: "map-name" }, bdi(name.label));
+    const element = h("span", { class: "map-name" }, bdi(name.text));
     this.elements.set(name.key, element);
     this.layer.append(element);
     return element;
-  }
-
-  layout(view, chosen, blocked) {
-    const free = (x, y, half) => y > 9 && y < view.height - 9 && !blocked.some(([left, top, right, bottom]) => x + half > left && x - half < right
-      && y + 8 > top && y - 8 < bottom)
-      && !taken.some((box) => Math.abs(box.x - x) < box.half + half && Math.abs(box.y - y) < LINE);
-    const taken = [], { topics, narrow } = this, crowded = topics.length > 60;
-    const most = Math.max((view.width * view.height) / 11000, 10);
-    const order = chosen < 0 ? topics.keys() : [chosen, ...[...topics.keys()].filter((at) => at !== chosen)];
-    for (const at of order) {
-      const full = taken.length >= most;
-      if (full && crowded) break;
-      const topic = topics[at], [x, y] = view.screen(...topic.at), reach = topic.radius * view.scale;
-      if (x < -reach || y < -reach || x > view.width + reach || y > view.height + reach) continue;
-      const label = cut(topic.label, narrow ? 18 : 28), short = cut(topic.label.split(",")[0], 14);
-      for (const text of full ? [short] : crowded ? [label] : [label, short]) {
-        const half = this.width(text, at === chosen) / 2 + 5;
-        const inside = Math.min(Math.max(x, half + 2), view.width - half - 2);
-        if (Math.abs(x - inside) > half + reach) continue;
-        const near = Math.min(reach, 60) + 8;
-        const top = [y, y - near, y + near, y - 15, y + 15].map((each) => (reach > 60 ? Math.min(Math.max(each, 14), view.height - 14) : each))
-          .find((each) => free(inside, each, half));
-        if (top === undefined) continue;
-        taken.push({ key: `${topic.id} ${text}`, at, label: text, x: inside, y: top, half });
-        break;
-      }
-    }
-    return taken;
   }
 
   /** Give the place of the topic whose name is under the pointer, or -1. */

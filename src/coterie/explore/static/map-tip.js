@@ -1,5 +1,6 @@
 // What stands beside the pointer: topic and confidence at once, the text as soon as it is there.
-import { bdi, button, cut, h, later } from "./dom.js";
+import { bdi, button, cut, h } from "./dom.js";
+import { later } from "./ui.js";
 
 const KEPT = 400, LONG = 320;
 

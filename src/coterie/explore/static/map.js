@@ -5,7 +5,9 @@
 //   row(row, topic)  a text was clicked        topic(id or null)       a topic's name was clicked, or empty ground
 //   lasso(corners or null)  in map units       view({ x, y, zoom } or null)  the map was moved and came to rest; null: all of it is in sight
 import { FIRST_POINTS, get, latest, points as askPoints, runPath } from "./api.js";
-import { announce, bdi, button, count, cut, decimal, h, later, many, say, swatch } from "./dom.js";
+import { bdi, button, cut, h, swatch } from "./dom.js";
+import { count, decimal, many } from "./numbers.js";
+import { announce, later, say } from "./ui.js";
 import { createPainter } from "./map-gl.js";
 import { listen } from "./map-hands.js";
 import { Line, simplify } from "./map-lasso.js";

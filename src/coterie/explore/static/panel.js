@@ -1,14 +1,16 @@
 // The panel at the right: the topic that is chosen, or the run where none is.
-import { bdi, button, count, cut, day, decimal, h, many, percent, say, swatch, topicName, track } from "./dom.js";
+import { bdi, button, cut, day, h, swatch, track } from "./dom.js";
+import { count, decimal, many, percent } from "./numbers.js";
+import { say, topicName } from "./ui.js";
 import { address, state, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
-import { classBars, histogram, timeline } from "./charts.js";
+import { histogram, timeline } from "./charts.js";
 import { quotes } from "./row.js";
 import { chooseTopic } from "./run.js";
 import { searchFor } from "./search.js";
 
 const asking = latest(), kept = { key: null, topic: null };
-const TERMS = 12;
+const TERMS = 12, CHART = 300;
 let distinct = 0.4; // the slider: 0 frequent, 1 distinctive; the same for every topic
 
 /** Draw the chosen topic. What the overview knows stands at once, the rest when it comes. */
@@ -54,8 +56,8 @@ function body(topic) {
   return h("div", { class: "panel-body" },
     termPart(topic),
     h("h3", {}, "How good it is"), measures(topic),
-    topic.over_time ? [h("h3", {}, "Over time"), timeline(topic.over_time, shade)] : null,
-    topic.by_class && topic.by_class.length ? [h("h3", {}, "By ", bdi(cut(state.overview.label || "class", 40))), classBars(topic.by_class, shade, (name) => update({ classes: [name] }, { push: true }))] : null,
+    topic.over_time ? [h("h3", {}, "Over time"), overTime(topic.over_time, shade)] : null,
+    topic.by_class && topic.by_class.length ? [h("h3", {}, "By ", bdi(cut(state.overview.label || "class", 40))), classBars(topic.by_class, shade)] : null,
     h("h3", {}, "Typical texts"), words(topic.examples, "None stands out.", () => null),
     h("h3", {}, "Borderline texts"), words(topic.borderline, "None: every text of it fits.", or),
     h("h3", {}, "Related words"), relatedPart(topic.related),
@@ -103,8 +105,26 @@ function measures(topic) {
     row("coherence", decimal(topic.coherence), bdi(topic.coherence_words)),
     row("distinctiveness", decimal(topic.distinctiveness), "of the uses of its words fall here"),
     row("confidence", decimal(topic.confidence), "of its texts, on average")),
-  h("figure", {}, histogram(topic.histogram, topic.colour, (least, most) => update({ least, most }, { push: true })),
+  h("figure", {}, histogram(topic.histogram, { width: CHART, shade: topic.colour, choose: (least, most) => update({ least, most }, { push: true }) }),
     h("figcaption", { class: "quiet small" }, "Texts by confidence; a bar filters the texts."))];
+}
+
+function overTime({ every, periods, counts, shares }, shade) {
+  if (!periods.length) return h("p", { class: "quiet small" }, "No text of it has a date.");
+  const most = Math.max(...shares, 1e-9), label = `Share of the texts of each ${every}, at most ${percent(most)}`;
+  const say = (share, at) => `${percent(share)}, ${many(counts[at], "text")}`;
+  return h("figure", {}, timeline(shares, periods, { width: CHART, shade, most, say, label: `${label}, from` }),
+    h("figcaption", { class: "quiet small" }, `${label}.`));
+}
+
+/** Classes of the topic, the largest first. */
+function classBars(classes, shade) {
+  const most = Math.max(...classes.map((one) => one.share), 1e-9), only = (name) => () => update({ classes: [name] }, { push: true });
+  const bars = (some) => h("ul", { class: "bars two" }, some.map(({ name, count: texts, share }) => h("li", {},
+    h("span", { class: "name one-line" }, h("button", { type: "button", class: "link one-line", title: `Only texts of ${name}`, onclick: only(name) }, name === "" ? "(none)" : bdi(name))),
+    track(share / most, shade), h("span", { class: "number quiet" }, count(texts)), h("span", { class: "number quiet" }, percent(share)))));
+  if (classes.length <= 8) return bars(classes);
+  return [bars(classes.slice(0, 6)), h("details", {}, h("summary", { class: "quiet small" }, `${classes.length - 6} more`), bars(classes.slice(6)))];
 }
 
 function relatedPart(related) {
@@ -118,7 +138,7 @@ function neighbours(list) {
   if (!list.length) return h("p", { class: "quiet small" }, "There is no other topic.");
   return h("ul", { class: "neighbours" }, list.map((one) => h("li", {},
     h("button", { type: "button", class: "link one-line", onclick: () => chooseTopic(one.id) }, topicName(topicOf(one.id) || { label: one.label, colour: "var(--line)" })),
-    h("span", { class: "number quiet" }, `${Math.round(100 * one.likeness)} % alike`))));
+    h("span", { class: "number quiet" }, `${percent(Math.max(one.likeness, 0))} alike`))));
 }
 
 // the run

@@ -1,5 +1,7 @@
 // Texts marked in the table by hand, on whatever page or search they were found, to be moved together.
-import { announce, button, count, h, many, say } from "./dom.js";
+import { button, h } from "./dom.js";
+import { count, many } from "./numbers.js";
+import { announce, say } from "./ui.js";
 import { state } from "./state.js";
 
 const marked = new Set();

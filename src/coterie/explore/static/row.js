@@ -1,5 +1,7 @@
 // One text in the panel: whole, with its reason, its row of the file, similar texts, and a way to move it.
-import { announce, bdi, button, count, decimal, h, many, say, sureness, topicName, track } from "./dom.js";
+import { bdi, button, h, track } from "./dom.js";
+import { count, decimal, many } from "./numbers.js";
+import { announce, say, sureness, topicName } from "./ui.js";
 import { state, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
 import { legend, marked, reason } from "./marks.js";

@@ -1,5 +1,5 @@
 // The run shown: asked for when its name changes, and again when it was changed.
-import { say } from "./dom.js";
+import { say } from "./ui.js";
 import { state, topicOf, update } from "./state.js";
 import { ApiError, get, latest, runPath } from "./api.js";
 

@@ -1,5 +1,7 @@
 // The search box: words or meaning, and a line that says what was understood.
-import { bdi, byId, cut, decimal, h, later } from "./dom.js";
+import { bdi, byId, cut, h } from "./dom.js";
+import { decimal } from "./numbers.js";
+import { later } from "./ui.js";
 import { state, subscribe, update } from "./state.js";
 
 const NARROW = matchMedia("(max-width: 899px)");

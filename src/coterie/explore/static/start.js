@@ -1,5 +1,7 @@
 // The start: runs of the folder to open, and a file that becomes a new run.
-import { bdi, button, cut, day, h, many, percent, say } from "./dom.js";
+import { bdi, button, cut, day, h } from "./dom.js";
+import { many, percent } from "./numbers.js";
+import { say } from "./ui.js";
 import { get, send } from "./api.js";
 import { apart, cancel, follow, progress, wording } from "./jobs.js";
 import { openRun } from "./run.js";

@@ -1,5 +1,7 @@
 // The table of texts: asked for page by page, sorted by the server, rows open in the panel.
-import { announce, bdi, button, byId, count, decimal, h, many, say, sureness, swatch, track } from "./dom.js";
+import { bdi, button, byId, h, swatch, track } from "./dom.js";
+import { count, decimal, many } from "./numbers.js";
+import { announce, say, sureness } from "./ui.js";
 import { FILTER_KEYS, PAGE, filtered, filters, noFilters, state, subscribe, textsAsked, tooEarly, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
 import { drawFilters } from "./filters.js";

@@ -1,5 +1,7 @@
 // The list of topics: sorted, filtered, chosen with mouse or keys.
-import { announce, bdi, button, byId, count, decimal, h, many, percent } from "./dom.js";
+import { bdi, button, byId, h } from "./dom.js";
+import { count, decimal, many, percent } from "./numbers.js";
+import { announce } from "./ui.js";
 import { state, subscribe, update } from "./state.js";
 import { chooseTopic } from "./run.js";
 

@@ -1,5 +1,7 @@
 // Try a text: typed here, its topic, confidence and reason stand below while typing, and its place on the map.
-import { announce, bdi, button, cut, decimal, h, later, many, percent, sureness, swatch, topicName, track } from "./dom.js";
+import { bdi, button, cut, h, swatch, track } from "./dom.js";
+import { decimal, many, percent } from "./numbers.js";
+import { announce, later, sureness, topicName } from "./ui.js";
 import { state, topicOf, update } from "./state.js";
 import { latest, runPath, send } from "./api.js";
 import { legend, marked, reason } from "./marks.js";

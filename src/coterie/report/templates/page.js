@@ -1,10 +1,13 @@
 // Puts the parts together.
+import { byId, h } from "./dom.js";
+import { cardsPart, checksPart, classesPart, editsPart, foot, head, mapPart, meaningPart, numberPart, relationsPart, sizesPart, timePart } from "./sections.js";
+
 const map = mapPart(), cards = cardsPart();
 const parts = [checksPart(), sizesPart(), map.part || map, cards.part, relationsPart(), timePart(), classesPart(), numberPart(), editsPart(), meaningPart()].filter(Boolean);
-document.getElementById("head").append(...head());
-document.getElementById("main").append(...parts);
-document.getElementById("foot").append(foot());
-document.getElementById("ways").append(h("ul", {}, parts.map((part) => h("li", {}, h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent)))));
+byId("head").append(...head());
+byId("main").append(...parts);
+byId("foot").append(foot());
+byId("ways").append(h("ul", {}, parts.map((part) => h("li", {}, h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent)))));
 if (map.start) map.start();
 cards.open();
-if (location.hash && !location.hash.startsWith("#topic-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+if (location.hash && !location.hash.startsWith("#topic-")) byId(location.hash.slice(1))?.scrollIntoView();

@@ -1,5 +1,12 @@
 // The parts of the page, from top to bottom; a part that has nothing to show gives null or says why.
-function head() {
+import { histogram, timeline } from "./charts.js";
+import { content, section, topicLink, topics } from "./content.js";
+import { bdi, button, byId, cut, day, h, swatch, track } from "./dom.js";
+import { TopicMap } from "./map.js";
+import { count, decimal, many, percent } from "./numbers.js";
+import { curvePicture, heatMap, treePicture } from "./pictures.js";
+
+export function head() {
   const { facts } = content;
   const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
   const skipped = facts.skipped ? ` ${many(facts.skipped, "row")} could not be read and ${facts.skipped === 1 ? "was" : "were"} skipped.` : "";
@@ -12,7 +19,7 @@ function head() {
   ];
 }
 
-function checksPart() {
+export function checksPart() {
   const item = (check) => h("li", { class: check.look ? "look" : null },
     check.look ? h("span", { class: "hidden" }, "Look at this: ") : null, bdi(check.text),
     check.quote ? [" ", h("q", {}, bdi(check.quote))] : null,
@@ -22,7 +29,7 @@ function checksPart() {
   return section("checks", "Worth knowing", h("ul", { class: "checks" }, content.checks.map(item)));
 }
 
-function sizesPart() {
+export function sizesPart() {
   const most = Math.max(...topics.map((topic) => topic.size), 1);
   const row = (topic) => h("li", {}, h("a", { href: `#topic-${topic.id}` },
     h("span", { class: "id number" }, topic.id), h("span", { class: "name" }, bdi(topic.label)),
@@ -34,7 +41,7 @@ function sizesPart() {
     h("ol", { class: "sizes" }, topics.map(row)));
 }
 
-function mapPart() {
+export function mapPart() {
   const points = content.map, shown = points.texts.length;
   if (!shown) return section("map", "Map", h("p", { class: "quiet" }, "No text holds a known word: there is nothing to draw."));
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-describedby": "map-help",
@@ -48,21 +55,17 @@ function mapPart() {
   const tell = (at, chosen) => readout.replaceChildren(...(chosen < 0 ? [] : about(topics[chosen])), ...(at >= 0 ? text(at, chosen) : chosen < 0 ? [hint()] : []));
   const choice = h("select", { id: "map-topic" }, h("option", { value: -1 }, "all topics"),
     topics.map((topic, place) => h("option", { value: place }, `${topic.id} ${cut(topic.label, 60)}`)));
-  const button = (sign, name, action) => {
-    const made = h("button", { type: "button", "aria-label": name, title: name }, sign);
-    made.addEventListener("click", action);
-    return made;
-  };
+  const tool = (sign, name, action) => button(sign, action, { "aria-label": name, title: name });
   let map = null;
   const frame = h("div", { class: "map" }, canvas, h("div", { class: "buttons" },
-    button("+", "Zoom in", () => map.zoom(1.5)), button("−", "Zoom out", () => map.zoom(1 / 1.5)), button("⟲", "Show all", () => map.reset())));
+    tool("+", "Zoom in", () => map.zoom(1.5)), tool("−", "Zoom out", () => map.zoom(1 / 1.5)), tool("⟲", "Show all", () => map.reset())));
   canvas.addEventListener("chosen", (event) => { choice.value = event.detail; });
   choice.addEventListener("change", () => map.choose(Number(choice.value)));
   tell(-1, -1);
   const part = section("map", "Map",
     h("p", { class: "quiet" }, "Each point is a text, near topics lie near each other, and a disc is as large as its topic. ",
       shown < points.known ? `A sample of ${count(shown)} of ${count(points.known)} different texts is drawn.` : ""),
-    h("div", { class: "bar no-print" }, h("label", { for: "map-topic" }, "Show"), choice),
+    h("div", { class: "controls no-print" }, h("label", { for: "map-topic" }, "Show"), choice),
     h("div", { class: "map-row" }, frame, readout),
     h("p", { id: "map-help", class: "quiet small no-print" }, "Drag to move. After a click into the map the wheel zooms. Keys: arrows go from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
   return { part, start: () => { map = new TopicMap(canvas, points, tell); } };
@@ -92,7 +95,7 @@ function card(topic, place) {
       h("div", {}, h("dl", { class: "measures" }, measure("Coherence", topic.coherence), measure("Distinctiveness", topic.distinctiveness)),
         figure(`Confidence, ${decimal(topic.confidence)} on average`, histogram(topic.histogram)),
         time && !time.note ? figure(`Texts by ${time.unit}, at most ${count(Math.max(...time.texts[place]))}`,
-          timeline(time.texts[place], time.periods, Math.max(...time.texts[place], 1), "var(--bar)", (n) => many(n, "text"))) : null,
+          timeline(time.texts[place], time.periods, { most: Math.max(...time.texts[place], 1), say: (n) => many(n, "text") })) : null,
         classes && !classes.note ? [h("h4", {}, bdi(classes.name || "Classes")), topClasses(classes, place, topic.size)] : null,
         topic.near.length ? [h("h4", {}, "Nearest topics"), h("ul", { class: "near" }, topic.near.map(([id, value]) =>
           h("li", {}, topicLink(id), h("span", { class: "number quiet" }, `${percent(Math.max(value, 0))} alike`))))] : null)));
@@ -105,7 +108,7 @@ function topClasses(classes, place, size) {
     h("li", {}, bdi(classes.classes[at]), h("span", { class: "number quiet" }, percent(number, size)))));
 }
 
-function cardsPart() {
+export function cardsPart() {
   const box = h("input", { type: "search", id: "filter", placeholder: "for example: refund card", autocomplete: "off", spellcheck: "false" });
   const status = h("span", { class: "quiet", role: "status", "aria-live": "polite" });
   const none = h("p", { class: "quiet", hidden: true }, "No topic has all these words.");
@@ -124,7 +127,7 @@ function cardsPart() {
   box.addEventListener("input", filter);
   filter();
   const open = () => { // a topic that the filter hides must not be out of reach
-    const target = /^#topic-\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    const target = /^#topic-\d+$/.test(location.hash) && byId(location.hash.slice(1));
     if (!target) return;
     if (target.hidden) { box.value = ""; filter(); }
     cards.forEach((one) => one.classList.toggle("chosen", one === target));
@@ -132,11 +135,11 @@ function cardsPart() {
     target.focus({ preventScroll: true });
   };
   window.addEventListener("hashchange", open);
-  const part = section("topics", "Topics", h("div", { class: "bar no-print" }, h("label", { for: "filter" }, "Only topics with"), box, status), none, cards);
+  const part = section("topics", "Topics", h("div", { class: "controls no-print" }, h("label", { for: "filter" }, "Only topics with"), box, status), none, cards);
   return { part, open };
 }
 
-function relationsPart() {
+export function relationsPart() {
   if (!content.likeness) return null;
   const told = h("p", { class: "quiet small", role: "status" }, "The stronger the colour, the more alike. Point at a square to read it.");
   const tell = (one, other, value) => told.replaceChildren(topicLink(one), " and ", topicLink(other), one === other ? ": the same topic" : `: ${value} % alike`);
@@ -148,29 +151,29 @@ function relationsPart() {
       h("p", { class: "quiet small" }, "Topics that meet further right are nearer to each other."))));
 }
 
-function timePart() {
+export function timePart() {
   const { time } = content;
   if (!time) return null;
   if (time.note) return section("time", "Over time", h("p", { class: "quiet" }, "Left out. ", bdi(time.note)));
   const shown = topics.slice(0, 11), shares = (place) => time.texts[place].map((n, at) => n / Math.max(time.totals[at], 1));
   const most = Math.max(...shown.map((_, place) => Math.max(...shares(place))), 1e-9);
   const all = h("div", {}, h("span", { class: "name" }, "All texts", h("span", { class: "quiet" }, ` · at most ${count(Math.max(...time.totals))}`)),
-    timeline(time.totals, time.periods, Math.max(...time.totals, 1), "var(--quiet)", (n) => many(n, "text")));
+    timeline(time.totals, time.periods, { most: Math.max(...time.totals, 1), shade: "var(--quiet)", say: (n) => many(n, "text") }));
   return section("time", "Over time",
     h("p", { class: "quiet" }, "Share of the texts of each ", time.unit, " by the column ", bdi(time.name || "of dates"), "; all topics on the same scale, up to ", percent(most), ".",
       topics.length > shown.length ? " The largest topics are shown; the others have theirs above." : "",
       time.undated ? ` ${many(time.undated, "text")} without a date left out.` : ""),
     h("div", { class: "multiples" }, all, shown.map((topic, place) => h("div", {}, h("span", { class: "name" }, topicLink(topic.id)),
-      timeline(shares(place), time.periods, most, topic.colour, (value) => percent(value))))));
+      timeline(shares(place), time.periods, { most, shade: topic.colour, say: (value) => percent(value) })))));
 }
 
-function classesPart() {
+export function classesPart() {
   const { classes } = content;
   if (!classes) return null;
   const title = ["By ", bdi(classes.name || "class")];
   if (classes.note) return section("classes", title, h("p", { class: "quiet" }, "Left out. ", bdi(classes.note)));
   const cell = (number, size) => h("td", { class: "cell", "--part": (number / Math.max(size, 1)).toFixed(3), title: many(number, "text") },
-    number ? (number / size < 0.005 ? "·" : Math.round((100 * number) / size)) : "");
+    number ? percent(number, size).replace(" %", "") : "");
   const rows = topics.map((topic, place) => {
     const size = classes.texts[place].reduce((a, b) => a + b, 0);
     return h("tr", {}, h("th", { scope: "row" }, topicLink(topic.id)), h("td", { class: "number" }, count(size)), classes.texts[place].map((n) => cell(n, size)));
@@ -186,7 +189,7 @@ function classesPart() {
       h("tbody", {}, rows, h("tr", {}, h("th", { scope: "row", class: "quiet" }, "all topics"), h("td", { class: "number" }, count(total)), classes.totals.map((n) => cell(n, total)))))));
 }
 
-function numberPart() {
+export function numberPart() {
   const found = content.number;
   if (!found) return section("number", "How many topics", h("p", {}, `The number of topics was given, not read from the texts. Now there ${topics.length === 1 ? "is" : "are"} ${topics.length}.`));
   const now = found.now === found.chosen ? "" : ` After edits there ${found.now === 1 ? "is" : "are"} ${found.now}.`;
@@ -198,14 +201,14 @@ function numberPart() {
     found.curve.length > 1 ? h("figure", {}, h("div", { class: "curve" }, curvePicture(found)), h("figcaption", {}, "How plausible each number is; the shaded part is the interval.")) : null);
 }
 
-function editsPart() {
+export function editsPart() {
   if (!content.edits.length) return null;
   return section("edits", "Changed by hand", h("ol", {}, content.edits.map((edit) => h("li", {}, bdi(edit)))),
     content.leftOut ? h("p", { class: "quiet" }, `${count(content.leftOut)} of them found no such topic in these texts and had no effect.`) : null,
     content.moreEdits ? h("p", { class: "quiet" }, `And ${many(content.moreEdits, "more edit", "more edits")}; see edits.json.`) : null);
 }
 
-function meaningPart() {
+export function meaningPart() {
   const words = [
     ["Topic", "A group of texts whose words keep the same company. Every text is in one, also those that fit badly."],
     ["Share", "The part of all texts, copies counted."],
@@ -219,7 +222,7 @@ function meaningPart() {
   return section("meaning", "What the numbers mean", h("dl", { class: "meaning" }, words.map(([name, said]) => [h("dt", {}, name), h("dd", {}, said)])));
 }
 
-function foot() {
+export function foot() {
   const seconds = Object.entries(content.seconds).map(([step, value]) => `${step} ${value.toFixed(1)} s`).join(", ");
   const versions = Object.entries(content.versions).map(([name, number]) => `${name} ${number}`).join(", ");
   return h("p", {}, bdi([seconds, versions].filter(Boolean).join(" · ")));

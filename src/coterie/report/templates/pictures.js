@@ -1,41 +1,11 @@
-// Drawings as SVG: each function takes numbers and gives an element.
+// Drawings that only the report has: the heat map, the tree and the curve of the number of topics.
+import { picture } from "./charts.js";
+import { topicOf } from "./content.js";
+import { cut, s } from "./dom.js";
+
 const NARROW = window.innerWidth < 640;
 
-function picture(width, height, label, children, fixed) {
-  const size = fixed ? { width, height } : { width: "100%" };
-  return s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, ...size }, children);
-}
-
-function histogram(counts) {
-  const width = 260, height = 66, base = 48, most = Math.max(...counts, 1), step = width / counts.length;
-  const bars = counts.map((number, at) => {
-    const tall = number ? Math.max((number / most) * 44, 1.5) : 0;
-    return s("rect", { x: at * step + 1, y: base - tall, width: step - 2, height: tall, fill: "var(--bar)" },
-      s("title", {}, `${decimal(at / 10, 1)} to ${decimal((at + 1) / 10, 1)}: ${many(number, "text")}`));
-  });
-  const marks = [["0", 0, "start"], ["0.5", width / 2, "middle"], ["1", width, "end"]];
-  return picture(width, height, `Confidence of the texts from 0 to 1, in tenths: ${counts.join(", ")}`, [
-    bars, s("line", { x1: 0, x2: width, y1: base + 0.5, y2: base + 0.5, stroke: "var(--line)" }),
-    marks.map(([text, x, anchor]) => s("text", { x, y: 62, "text-anchor": anchor }, text)),
-  ]);
-}
-
-function timeline(values, periods, most, shade, said) {
-  const width = 260, height = 70, base = 50, step = width / values.length;
-  const bars = values.map((value, at) => {
-    const tall = value ? Math.max((value / most) * 44, 1) : 0;
-    return s("rect", { x: at * step + step * 0.08, y: base - tall, width: step * 0.84, height: tall, fill: shade },
-      s("title", {}, `${periods[at]}: ${said(value)}`));
-  });
-  const last = periods.length - 1;
-  return picture(width, height, `From ${periods[0]} to ${periods[last]}: ${values.map(said).join(", ")}`, [
-    bars, s("line", { x1: 0, x2: width, y1: base + 0.5, y2: base + 0.5, stroke: "var(--line)" }),
-    s("text", { x: 0, y: 64 }, periods[0]),
-    last ? s("text", { x: width, y: 64, "text-anchor": "end" }, periods[last]) : null,
-  ]);
-}
-
-function heatMap(likeness, tell) {
+export function heatMap(likeness, tell) {
   const ids = likeness.topics, n = ids.length, cell = Math.max(Math.min(Math.floor(420 / n), 24), 12), left = NARROW ? 120 : 190, top = 22;
   const size = n * cell;
   const apart = likeness.percent.flatMap((row, y) => row.filter((_, x) => x !== y));
@@ -60,7 +30,7 @@ function heatMap(likeness, tell) {
   return drawn;
 }
 
-function treePicture(rows) {
+export function treePicture(rows) {
   // rows: height, number of the whole, topic id or name; a part comes after its whole
   const parts = rows.map(() => []), leaves = [], y = [], line = 20, width = NARROW ? 350 : 520, room = 250;
   rows.forEach(([, whole], at) => { if (whole >= 0) parts[whole].push(at); });
@@ -80,7 +50,7 @@ function treePicture(rows) {
   return picture(width, leaves.length * line + 8, "Topics as a tree", [lines, names], true);
 }
 
-function curvePicture(found) {
+export function curvePicture(found) {
   const width = 640, height = 220, left = 16, right = 624, base = 180, top = 24;
   const last = Math.max(found.curve.at(-1)[0], found.high, 2), first = Math.min(found.curve[0][0], found.low);
   const span = Math.max(Math.log(last / first), 1e-9);

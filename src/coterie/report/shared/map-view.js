@@ -1,10 +1,9 @@
 // Where the map is looked at: map units ⇄ screen, zoom and pan, moves that take a moment.
 
-const CLOSEST = 400;
-
+/** `changed` is called after every move; `closest` is the largest zoom. */
 export class View {
-  constructor(changed) {
-    Object.assign(this, { changed, x: 0, y: 0, zoom: 1, width: 0, height: 0, fit: 1, turned: false, moving: 0 });
+  constructor(changed, closest = 400) {
+    Object.assign(this, { changed, closest, x: 0, y: 0, zoom: 1, width: 0, height: 0, fit: 1, turned: false, moving: 0 });
     this.bounds = { left: 0, right: 1, top: 0, bottom: 1 };
   }
 
@@ -74,7 +73,7 @@ export class View {
   zoomBy(factor, left = this.width / 2, top = this.height / 2) {
     this.stop();
     const [x, y] = this.units(left, top);
-    this.zoom = Math.min(Math.max(this.zoom * factor, 0.7), CLOSEST);
+    this.zoom = Math.min(Math.max(this.zoom * factor, 0.7), this.closest);
     const [nowX, nowY] = this.units(left, top);
     this.x += x - nowX;
     this.y += y - nowY;
