@@ -286,7 +286,8 @@ def test_edits_are_saved_and_played_again(folder, tmp_path):
     assert again.info["command"] == "coterie fit tickets.csv"
     assert read_csv(folder / "topics.csv")["label"].to_list() == [topic.label for topic in model.topics]
     # undone in the reopened run
-    undone = open_run(folder).with_texts().edits.undo()
+    undone = open_run(folder).with_texts()
+    undone.edits.undo()
     assert undone.assign([TEXTS[0]])[0].topic == post
     # the next fit, with more texts
     pl.DataFrame({"subject": [*subjects(45, seed=4), TEXTS[0]]}).write_csv(tmp_path / "more.csv")

@@ -53,7 +53,6 @@ def page(content: Mapping[str, Any]) -> str:
     return "".join(filled)
 
 
-<<<<<<< HEAD
 def content_of(text: str) -> dict[str, Any]:
     """The content of a page that `page` made.
 
@@ -63,7 +62,8 @@ def content_of(text: str) -> dict[str, Any]:
     begin = text.index(_CONTENT) + len(_CONTENT)
     content: dict[str, Any] = json.loads(text[begin : text.index("</script>", begin)])
     return content
-=======
+
+
 def joined(modules: Mapping[str, str]) -> str:
     """ES modules as one plain script: each keeps its own scope and imports from those before it.
 

@@ -100,6 +100,12 @@ class Edits(Sequence[Edit]):
         undo(self._model, edits)
         return self
 
+    def stamp(self, made: str) -> Edits:
+        """Note when the last edit was made."""
+        state = self._model.state
+        self._model.state = replace(state, log=(*state.log[:-1], replace(state.log[-1], made=made)))
+        return self
+
     def _references(self, *topics: int | str) -> tuple[Reference, ...]:
         return tuple(Reference.to(log.named_topic(topic, self._model.topics)) for topic in topics)
 
