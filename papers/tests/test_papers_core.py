@@ -19,12 +19,13 @@ from coterie.errors import InputError
 from coterie_papers import PAPERS
 from coterie_papers.bench.collections import Collection, collection, define, keep_in
 from coterie_papers.bench.contenders import CONTENDERS
+from coterie_papers.bench.markdown import Raw, bold, pm
 from coterie_papers.bench.results import Results
 from coterie_papers.bench.runner import perform, run
 from coterie_papers.bench.store import Store
 from coterie_papers.bench.trial import Outcome, Trial, plain, trial
 from coterie_papers.figures import Curve, histograms, lines
-from coterie_papers.page import Page, Raw, bold, pm
+from coterie_papers.page import Page
 
 TRIALS = [
     trial("cluster", "sample", method, k=k, seed=seed)

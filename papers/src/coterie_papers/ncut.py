@@ -6,9 +6,10 @@ from typing import Any
 
 from coterie_papers import ncut_kinds  # noqa: F401  # registers the kinds
 from coterie_papers.bench.contenders import CONTENDERS
+from coterie_papers.bench.markdown import bold, pm
 from coterie_papers.bench.results import Results
 from coterie_papers.bench.trial import Trial, trial
-from coterie_papers.page import Page, bold, pm
+from coterie_papers.page import Page
 
 TITLE = "Ncut-weighted NMF (CIKM 2012)"
 

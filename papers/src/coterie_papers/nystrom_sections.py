@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from coterie_papers.bench.contenders import CONTENDERS
+from coterie_papers.bench.markdown import bold, pm
 from coterie_papers.figures import Curve, lines
 from coterie_papers.nystrom_found import (
     BASELINES,
@@ -20,7 +21,7 @@ from coterie_papers.nystrom_found import (
     Clusterer,
     Found,
 )
-from coterie_papers.page import Page, bold, pm
+from coterie_papers.page import Page
 
 
 def ranks(found: Found, page: Page, clusterer: Clusterer) -> None:

@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie import __version__
+from coterie_papers.bench.markdown import Raw, escaped, table
 from coterie_papers.bench.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>|&~])")
 _HOLDS = {True: "yes", False: "**no**", None: "not comparable"}
-
-
-class Raw(str):
-    """A cell that is Markdown already."""
-
-    __slots__ = ()
-
-
-def escaped(text: str) -> str:
-    r"""Text that means itself in Markdown, on one line.
-
-    >>> escaped("a|b *c* <d>")
-    'a\\|b \\*c\\* \\<d\\>'
-    """
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
-
-
-def bold(text: str) -> Raw:
-    """A bold cell."""
-    return Raw(f"**{escaped(text)}**")
-
-
-def pm(mean: float, spread: float, digits: int = 2) -> str:
-    """Mean and spread: ``0.71 ± 0.02``."""
-    return f"{round(mean, digits) + 0.0:.{digits}f} ± {spread:.{digits}f}"  # no minus before a zero
 
 
 class Page:
@@ -63,14 +37,7 @@ class Page:
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """A table; columns of numbers stand on the right, and cells mean themselves but for `Raw` ones."""
-        listed = [list(row) for row in rows]
-        right = [_numeric([row[number] for row in listed]) for number in range(len(header))]
-        lines = [
-            _row(header),
-            "|" + "|".join("---:" if number else "---" for number in right) + "|",
-            *map(_row, listed),
-        ]
-        self._parts.append("\n".join(lines))
+        self._parts.append(table(header, rows))
 
     def figure(self, name: str, caption: str, figure: Figure) -> None:
         """A figure with its caption."""
@@ -101,12 +68,8 @@ class Page:
         title, *rest = self._parts
         parts = [title, self._summary(results), *rest]
         if self._claims:
-            ending = Page(self.folder, self.name, "")
-            ending.table(
-                ["paper said", "we measured", "same conclusion?"],
-                [(said, measured, Raw(_HOLDS[holds])) for said, measured, holds in self._claims],
-            )
-            parts += ["## What holds", ending._parts[-1]]
+            lines = [(said, measured, Raw(_HOLDS[holds])) for said, measured, holds in self._claims]
+            parts += ["## What holds", table(["paper said", "we measured", "same conclusion?"], lines)]
         raw = f"Raw numbers: [CSV]({self.name}/results.csv), [Parquet]({self.name}/results.parquet)."
         return "\n\n".join([*parts, raw]) + "\n"
 
@@ -119,24 +82,3 @@ class Page:
             f"trials, {minutes:,.1f} CPU minutes. [The same conclusion](#what-holds) as the paper in "
             f"{holds.count(True)} of {len(holds)} cases, another in {holds.count(False)}."
         )
-
-
-def _row(cells: Iterable[Any]) -> str:
-    return "| " + " | ".join(map(_cell, cells)) + " |"
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, Raw):
-        return str(value)
-    if value is None:
-        return "–"
-    if isinstance(value, str):
-        return escaped(value)
-    return f"{value:,}" if hasattr(value, "__index__") else f"{value:.3f}"
-
-
-def _numeric(cells: list[Any]) -> bool:
-    known = [cell for cell in cells if cell is not None]
-    return bool(known) and all(
-        hasattr(cell, "__float__") or re.fullmatch(r"[-−+\d.,% ±]+", str(cell).strip("*")) for cell in known
-    )

@@ -8,9 +8,10 @@ import numpy as np
 
 from coterie_papers import semantic_kinds
 from coterie_papers.bench.contenders import CONTENDERS
+from coterie_papers.bench.markdown import Raw, bold, pm
 from coterie_papers.bench.results import Results
 from coterie_papers.bench.trial import Trial, trial
-from coterie_papers.page import Page, Raw, bold, pm
+from coterie_papers.page import Page
 from coterie_papers.semantic_figures import boxes, convergence
 
 TITLE = "Semantic-NMF (SIGIR 2017)"

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from coterie_papers import tnmf_kinds  # noqa: F401  # registers the kinds
 from coterie_papers.bench.contenders import CONTENDERS
+from coterie_papers.bench.markdown import Raw, bold, pm
 from coterie_papers.bench.results import Results
 from coterie_papers.bench.trial import Trial, trial
-from coterie_papers.page import Page, Raw, bold, pm
+from coterie_papers.page import Page
 from coterie_papers.tnmf_claims import (
     MEASURES,
     METHODS,

@@ -27,6 +27,7 @@ from coterie import __version__
 from coterie.corpus import Vectorizer
 from coterie.corpus.sequences import Sequences
 from coterie.datasets import Dataset, load, places
+from coterie.datasets.catalog import Entry
 from coterie.errors import InputError
 
 Ints = npt.NDArray[np.int64]
@@ -108,6 +109,16 @@ def at_random(n: int, seed: int) -> Choice:
         return np.sort(drawn)
 
     return choose
+
+
+def words_of(data: Dataset | Entry) -> dict[str, Any]:
+    """Settings of a `Vectorizer` for a data set in its own language: terms that two texts or more hold."""
+    cut = data.tokenised and data.language == "zh"
+    return {
+        "language": {"en": "english", "zh": "chinese"}[data.language],
+        "tokenizer": "whitespace" if cut else "words",
+        "min_df": 2,
+    }
 
 
 # --- the collections
