@@ -99,8 +99,8 @@ def scored(compared, data, k, seed):
     labels = np.asarray(found.labels).tolist()
     scores = clustering_scores(data.labels, labels)
     used = sorted(set(labels))  # a topic without a text has no terms worth judging
-    topics = [[data.terms[column] for column in found.topics[topic][:TOP]] for topic in used]
-    reference = (data.sequences().known(), data.terms)
+    topics = [[str(column) for column in found.topics[topic][:TOP]] for topic in used]
+    reference = (data.sequences().known(), [str(column) for column in range(len(data.terms))])
     return {
         "accuracy": scores.accuracy, "nmi": scores.nmi, "ari": scores.ari,
         "npmi": coherence(topics, reference, "npmi"), "c_v": coherence(topics, reference, "c_v"),

@@ -1,8 +1,12 @@
-"""The page of the Ncut paper: a small run has all its parts, and its claims follow from the numbers."""
+"""The command, on the Ncut paper: its examples run, the page has all its parts, claims follow from the numbers."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,16 +15,36 @@ from coterie_papers import ncut
 from coterie_papers.bench.results import Results
 from coterie_papers.bench.store import Store
 from coterie_papers.bench.trial import trial
+from coterie_papers.cli import reproduce as command
 from coterie_papers.page import Page
 from coterie_papers.reproduction import reproduce
+
+#: The examples of the help page, in their order: a small run, and its page once more.
+EXAMPLES = re.findall(r"^ +(coterie reproduce .*)$", command.help, re.MULTILINE)
+
+
+def typed(line, folder):
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory, dataset):
+    """The first example, as it was typed."""
     for name in ("titles", "tweet"):
         dataset(name)
-    folder = tmp_path_factory.mktemp("papers")
-    return reproduce(["ncut"], out=folder, quick=True, workers=2)[0], folder
+    folder = tmp_path_factory.mktemp("example")
+    done = typed(EXAMPLES[0], folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("papers/ncut.md: ")
+    return reproduce(["ncut"], out=folder / "papers", quick=True, pages_only=True)[0], folder / "papers"
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +71,20 @@ def test_a_quick_run_gives_the_page_with_all_its_parts(written):
     assert "small version" in text
 
 
+def test_a_wrong_command_is_a_sentence(written):
+    assert len(EXAMPLES) == 2
+    done = typed(f"{EXAMPLES[1]} --fresh", written[1].parent)
+    assert done.returncode == 2
+    assert done.stderr.startswith("coterie: --fresh throws away what --pages-only needs")
+    assert all(option.help for option in command.params if option.param_type_name == "option")
+
+
 def test_pages_are_written_again_from_what_is_there(written):
     done, folder = written
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    again = reproduce(["ncut"], out=folder, quick=True, pages_only=True)[0]
-    assert again == done
+    done.path.unlink()
+    again = typed(EXAMPLES[1], folder.parent)
+    assert (again.returncode, again.stderr) == (0, "")
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     with pytest.raises(InputError, match="run without --pages-only"):
         reproduce(["ncut"], out=folder, pages_only=True)
