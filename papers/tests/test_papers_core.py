@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coterie import __version__
 from coterie.errors import InputError
-from coterie_papers import PAPERS
+from coterie_papers import PAPERS, paper
 from coterie_papers.bench.collections import Collection, collection, define, keep_in
 from coterie_papers.bench.contenders import CONTENDERS
 from coterie_papers.bench.markdown import Raw, bold, pm
@@ -27,6 +29,7 @@ from coterie_papers.bench.trial import Outcome, Trial, plain, trial
 from coterie_papers.figures import Curve, histograms, lines
 from coterie_papers.page import Page
 
+DOCS = Path(__file__).parents[2] / "docs" / "papers"
 TRIALS = [
     trial("cluster", "sample", method, k=k, seed=seed)
     for k in (4, 6)
@@ -371,3 +374,35 @@ def test_mean_and_spread_have_no_minus_zero():
 def test_papers_are_four():
     assert PAPERS == ("ncut", "tnmf", "nystrom", "semantic")
     assert Collection.__dataclass_fields__.keys() >= {"X", "labels", "terms", "texts", "about"}
+
+
+# --- what was promised earlier
+
+
+def test_a_store_written_earlier_is_still_used(tmp_path):
+    path = tmp_path / "results.jsonl"
+    earlier = [
+        {"format": 1, "coterie": __version__},
+        {"data": {"titles": "abc"}},
+        {"kind": "cluster", "collection": "titles", "method": "nmf-ncut", "k": 9, "seed": 3,
+         "settings": [["max_iter", 20], ["tol", None]], "values": {"nmi": 0.5}, "seconds": 0.25, "remarks": ["a"]},
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(line) + "\n" for line in earlier))
+    done = trial("cluster", "titles", "nmf-ncut", k=9, seed=3, max_iter=20, tol=None)
+    with Store(path, {"titles": "abc"}) as store:
+        assert list(store.outcomes.values()) == [Outcome(done, {"nmi": 0.5}, 0.25, ("a",))]
+        run([done], store, workers=1)  # nothing is left to do
+    assert path.read_text().count("\n") == 3
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_trials_are_those_of_the_published_numbers(name):
+    fields = ["kind", "collection", "method", "k", "seed"]
+    published = pl.read_parquet(DOCS / name / "results.parquet").select(fields).rows()
+    listed = dict.fromkeys(paper(name).trials(quick=False))
+    assert [tuple(getattr(one, field) for field in fields) for one in listed] == published
+
+
+def test_both_packages_are_of_one_version():
+    assert metadata.version("coterie-papers") == metadata.version("coterie") == __version__
+    assert f"coterie[lda]=={__version__}" in metadata.requires("coterie-papers")
