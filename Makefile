@@ -6,17 +6,17 @@ BIN := .venv/bin
 
 setup: .venv/ready
 
-.venv/ready: pyproject.toml
+.venv/ready: pyproject.toml papers/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "coterie needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --editable ./papers
 	touch $@
 
 demo: setup
 	$(BIN)/coterie demo
 
 test: setup
-	$(BIN)/python -m pytest tests src --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest tests papers/tests src papers/src --numprocesses 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check .

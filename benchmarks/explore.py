@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from harness import table
+from coterie_papers.bench.markdown import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "explore.md"
 COMMAND = str(Path(sys.executable).with_name("coterie"))

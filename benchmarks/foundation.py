@@ -7,7 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import measure, reset_peak, run_case, table
+from coterie_papers.bench.markdown import table
+from harness import measure, reset_peak, run_case
 
 
 def _titles():

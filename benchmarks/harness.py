@@ -57,10 +57,3 @@ def peak_megabytes() -> float:
 def reset_peak() -> None:
     """Forget the peak so far: what preparation took is not what the case takes."""
     Path("/proc/self/clear_refs").write_text("5")
-
-
-def table(header: list[str], rows: list[list[object]]) -> str:
-    """A Markdown table; everything but the first column is right-aligned."""
-    lines = [" | ".join(header), " | ".join(["---"] + ["--:"] * (len(header) - 1))]
-    lines += [" | ".join(str(cell) for cell in row) for row in rows]
-    return "\n".join(f"| {line} |" for line in lines)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import peak_megabytes, reset_peak, table
+from coterie_papers.bench.markdown import table
+from harness import peak_megabytes, reset_peak
 
 #: Doublings of 10,000 rows up to 640,000; every other one, as each takes its time.
 SIZES = [10_000 * 4**i for i in range(4)]

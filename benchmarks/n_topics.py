@@ -21,7 +21,7 @@ from coterie.cluster import n_topics as rule
 from coterie.linalg.rows import unit_rows
 from coterie.semantics import cooccurrence, ppmi
 from coterie.weights import idf
-from harness import table
+from coterie_papers.bench.markdown import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "experiments.md"
 #: Set, number of classes drawn at random (0: all), largest number of texts drawn at random (0: all).

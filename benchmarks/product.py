@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import table
+from coterie_papers.bench.markdown import table
 
 _COMMAND = [str(Path(sys.executable).with_name("coterie"))]
 
@@ -87,7 +87,7 @@ def report():
         f"files on disk, on {os.cpu_count()} cores: CSV files made of stackoverflow (question titles) and reddit "
         "(titles). Medians of three runs, the largest once.\n\n"
     )
-    return head + table(["", "seconds", "of processors", "MB at the peak"], rows)
+    return head + table(["", "seconds", "of processors", "MB at the peak"], rows, raw=True)
 
 
 if __name__ == "__main__":

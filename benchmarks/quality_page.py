@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median, stdev
 
-from contenders import CONTENDERS
-from harness import table
-from quality import LIMIT, MAIN, SETS, TOO_LONG, result
+from contenders import COMPARED
+from coterie_papers.bench.markdown import NONE, table
+from coterie_papers.bench.store import Store
+from quality import LIMIT, MAIN, SETS, STORE, TOO_LONG, result
 
 PAGE = Path(__file__).parents[1] / "docs" / "quality.md"
-NONE = "–"
 NOT_RUN = "not run"
 
 
@@ -78,13 +78,9 @@ NOTES = """
 """
 
 
-def runs_of(method, name):
-    return result(method, name)["runs"]
-
-
-def cells(measure, names, methods):
-    """Method × set: runs, or none."""
-    return {(method, name): runs for method in methods for name in names if (runs := runs_of(method, name))}
+def known(store):
+    """All that is known: the runs of each method on each set, and why there are not more of them."""
+    return {(method, name): result(store, method, name) for method in COMPARED for name in SETS}
 
 
 def marked(rows, measure):
@@ -100,58 +96,57 @@ def marked(rows, measure):
         ]
 
 
-def by_set(measure, names, methods):
+def by_set(found, measure, names, methods):
     """One measure: methods as rows, sets as columns."""
-    known = cells(measure, names, methods)
     rows = []
     for method in methods:
         row = []
         for name in names:
-            runs = known.get((method, name))
+            runs, _ = found[method, name]
             value = measure.value(runs) if runs else None
             row.append((measure.shown(value, runs), value) if runs else (NONE, None))
         rows.append(row)
     columns = list(marked(rows, measure))
     body = [
-        [CONTENDERS[m].title, *cells_] for m, cells_ in zip(methods, zip(*columns, strict=True), strict=True)
+        [COMPARED[m].title, *cells_] for m, cells_ in zip(methods, zip(*columns, strict=True), strict=True)
     ]
-    return table(["", *names], body)
+    return table(["", *names], body, raw=True)
 
 
-def means(names, methods):
+def means(found, names, methods):
     """The mean over sets of each measure; only for methods that have a result on every one of them."""
-    rows, whole = [], [m for m in methods if all(runs_of(m, name) for name in names)]
+    rows, whole = [], [m for m in methods if all(found[m, name][0] for name in names)]
     for method in whole:
         row = []
         for measure in MEASURES:
-            value = fmean(measure.value(runs_of(method, name)) for name in names)
+            value = fmean(measure.value(found[method, name][0]) for name in names)
             row.append((measure.shown(value), value))
         rows.append(row)
     if not rows:
         return "No method has results on all of them yet."
     columns = [next(iter(marked([[row[i]] for row in rows], measure))) for i, measure in enumerate(MEASURES)]
-    seeds = [_seeds(method, names) for method in whole]
+    seeds = [_seeds(found, method, names) for method in whole]
     body = [
-        [CONTENDERS[m].title, *cells_, n]
+        [COMPARED[m].title, *cells_, n]
         for m, cells_, n in zip(whole, zip(*columns, strict=True), seeds, strict=True)
     ]
-    return table(["", *(measure.title for measure in MEASURES), "seeds"], body)
+    return table(["", *(measure.title for measure in MEASURES), "seeds"], body, raw=True)
 
 
-def _seeds(method, names):
-    counts = sorted({len(runs_of(method, name)) for name in names})
+def _seeds(found, method, names):
+    counts = sorted({len(found[method, name][0]) for name in names})
     return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
 
 
-def gaps(names, methods):
+def gaps(found, names, methods):
     """What is missing and why, method by method."""
     reasons = {}
     for method in methods:
         for name in names:
-            known = result(method, name)
-            if not known["runs"]:
-                where = reasons.setdefault(known.get("why", NOT_RUN), {})
-                where.setdefault(CONTENDERS[method].title, []).append(f"`{name}`")
+            runs, why = found[method, name]
+            if not runs:
+                where = reasons.setdefault(why or NOT_RUN, {})
+                where.setdefault(COMPARED[method].title, []).append(f"`{name}`")
     spelled = {TOO_LONG: f"More than {LIMIT} processor seconds, and stopped", NOT_RUN: "Not run"}
     return "\n\n".join(
         f"{spelled.get(why, f'Failed ({why})')}: "
@@ -161,25 +156,27 @@ def gaps(names, methods):
     )
 
 
-def page():
-    methods = [method for method in CONTENDERS if any(runs_of(method, name) for name in SETS)]
-    names = [name for name in SETS if any(runs_of(method, name) for method in methods)]
+def page(store):
+    found = known(store)
+    methods = [method for method in COMPARED if any(found[method, name][0] for name in SETS)]
+    names = [name for name in SETS if any(found[method, name][0] for method in methods)]
     parts = [HEAD.strip()]
     parts += [
         "## Means",
         f"Over {', '.join(f'`{name}`' for name in MAIN)}; units as below.",
-        means(MAIN, methods),
+        means(found, MAIN, methods),
     ]
     if set(names) != set(MAIN):
         about = f"Over all {len(names)} sets, for the methods that have results on all of them."
-        parts += [about, means(names, methods)]
+        parts += [about, means(found, names, methods)]
     for measure in MEASURES:
         sd = " Mean ± standard deviation over seeds." if measure.spread else ""
-        parts += [f"## {measure.title}", measure.about + sd, by_set(measure, names, methods)]
+        parts += [f"## {measure.title}", measure.about + sd, by_set(found, measure, names, methods)]
     parts += ["## Notes", NOTES.strip()]
-    missing = gaps(names, methods)
+    missing = gaps(found, names, methods)
     return "\n\n".join([*parts, *([f"## Gaps\n\n{missing}"] if missing else [])]) + "\n"
 
 
 def write():
-    PAGE.write_text(page(), encoding="utf-8")
+    with Store(STORE) as store:
+        PAGE.write_text(page(store), encoding="utf-8")

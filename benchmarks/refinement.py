@@ -25,7 +25,8 @@ from coterie.corpus import Vectorizer
 from coterie.engines import as_engine
 from coterie.linalg.spherical import spherical_kmeans
 from coterie.metrics import accuracy, ari, nmi
-from harness import table
+from coterie_papers.bench.collections import words_of
+from coterie_papers.bench.markdown import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "experiments.md"
 #: Set, number of classes drawn at random (0: all), number of texts drawn at random (0: all).
@@ -47,12 +48,10 @@ class Start:
     """A set, ready to be refined: texts, and clusters by k-means for each seed."""
 
     def __init__(self, name: str, n_classes: int, n_rows: int, dimensions: int = 100):
-        texts, labels, language = _draw(name, n_classes, n_rows)
+        texts, labels, data = _draw(name, n_classes, n_rows)
         self.truth = np.unique(labels, return_inverse=True)[1]
         self.K = int(self.truth.max()) + 1
-        language = {"en": "english", "zh": "chinese"}[language]
-        tokenizer = "whitespace" if name == "titles" else "words"
-        counts = Vectorizer(language, tokenizer=tokenizer, min_df=2).fit_transform(texts)
+        counts = Vectorizer(**words_of(data)).fit_transform(texts)
         documents = as_engine(counts)
         known = method.terms_that_count(documents)
         documents = as_engine(counts[:, known])
@@ -68,7 +67,7 @@ class Start:
             self.labels.append(self.texts.gather(lambda block, c=found.centers: method._nearest(block, c)))
 
 
-def _draw(name: str, n_classes: int, n_rows: int) -> tuple[list[str], np.ndarray, str]:
+def _draw(name: str, n_classes: int, n_rows: int) -> tuple[list[str], np.ndarray, datasets.Dataset]:
     data = datasets.load(name)
     labels, random = np.array(data.labels, dtype=object).astype(str), np.random.RandomState(0)
     rows = np.arange(len(labels))
@@ -76,7 +75,7 @@ def _draw(name: str, n_classes: int, n_rows: int) -> tuple[list[str], np.ndarray
         rows = rows[np.isin(labels, random.choice(np.unique(labels), n_classes, replace=False))]
     if n_rows:
         rows = np.sort(random.choice(rows, min(n_rows, len(rows)), replace=False))
-    return [data.texts[i] for i in rows], labels[rows], data.language
+    return [data.texts[i] for i in rows], labels[rows], data
 
 
 def mixture_alone(start, labels):
@@ -181,7 +180,7 @@ def page(found) -> str:
         spread = max(np.std([score[0] for score in sets[title]]) * 100 for title in titles)
         cells = [f"{means[title][0]:.1f}/{means[title][1]:.1f}" for title in titles]
         rows.append((variant, *cells, f"{every[0]:.1f}/{every[1]:.1f}/{every[2]:.1f}", f"{spread:.1f}"))
-    return "\n".join(lines) + "\n" + table(("variant", *titles, "mean ACC/NMI/ARI", "sd"), rows)
+    return "\n".join(lines) + "\n" + table(("variant", *titles, "mean ACC/NMI/ARI", "sd"), rows, raw=True)
 
 
 def main() -> None:

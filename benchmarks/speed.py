@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from harness import measure, run_case, table
+from coterie_papers.bench.markdown import table
+from harness import measure, run_case
 
 #: Data set, number of topics.
 SMALL, LARGE = ("stackoverflow", 20), ("reddit", 200)

@@ -1,10 +1,12 @@
-"""The page of the quality benchmark, from results made up here."""
+"""The quality benchmark: its page, from results made up here, and the processes that measure."""
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
+
+from coterie_papers.bench.store import Store
+from coterie_papers.bench.trial import Outcome
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import quality
@@ -13,25 +15,25 @@ import quality_page
 
 def made_up(accuracy, seconds):
     names = ("accuracy", "nmi", "ari", "npmi", "c_v", "diversity")
-    return {
-        "seed": 0,
-        **dict.fromkeys(names, accuracy),
-        "cpu": seconds,
-        "seconds": seconds,
-        "megabytes": 200.0,
-    }
+    return {**dict.fromkeys(names, accuracy), "cpu": seconds, "seconds": seconds, "megabytes": 200.0}
+
+
+def add(store, method, name, *outcomes):
+    for trial, values in zip(quality.trials(method, name), outcomes, strict=False):
+        store.add(Outcome(trial, values, 0.0))
 
 
 @pytest.fixture
-def results(tmp_path, monkeypatch):
-    monkeypatch.setattr(quality, "CACHE", tmp_path)
-    for name in quality.MAIN:
-        quality.keep("gsdmm", name, {"runs": [made_up(0.5, 9), made_up(0.7, 1)], "complete": True})
-        quality.keep("lda", name, {"runs": [made_up(0.4, 2)], "complete": True})
-    quality.keep("nystrom", "tweet", {"runs": [made_up(0.6, 3)], "complete": True})
-    quality.keep("nystrom", "agnews", {"runs": [], "why": quality.TOO_LONG})
-    quality.keep("nystrom", "stackoverflow", {"runs": [], "why": "MemoryError"})
-    return tmp_path
+def page(tmp_path):
+    with Store(tmp_path / "results.jsonl") as store:
+        for name in quality.MAIN:
+            add(store, "gsdmm", name, made_up(0.5, 9), made_up(0.7, 1))
+            add(store, "lda", name, made_up(0.4, 2))
+        add(store, "nystrom-pcor", "tweet", made_up(0.6, 3), {"why": quality.TOO_LONG})
+        add(store, "nystrom-pcor", "agnews", {"why": quality.TOO_LONG})
+        add(store, "nystrom-pcor", "stackoverflow", {"why": "MemoryError"})
+    with Store(tmp_path / "results.jsonl") as store:
+        return quality_page.page(store)
 
 
 def section(page, title):
@@ -43,43 +45,74 @@ def row(text, title):
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_means_spread_and_the_best_in_bold(results):
-    table = section(quality_page.page(), "Accuracy")
+def test_means_spread_and_the_best_in_bold(page):
+    table = section(page, "Accuracy")
     assert row(table, "GSDMM")[1:] == ["**60.0 ± 14.1**"] * 5
     assert row(table, "LDA, Gibbs")[1:] == ["40.0"] * 5
 
 
-def test_values_that_look_alike_are_both_the_best(results):
-    table = section(quality_page.page(), "Accuracy")
+def test_values_that_look_alike_are_both_the_best(page):
+    table = section(page, "Accuracy")
     assert row(table, "Nyström")[1:] == ["–", "–", "**60.0**", "–", "–"]
 
 
-def test_fewer_seconds_are_better_and_medians_are_taken(results):
-    table = section(quality_page.page(), "Seconds")
+def test_fewer_seconds_are_better_and_medians_are_taken(page):
+    table = section(page, "Seconds")
     assert row(table, "GSDMM")[1] == "5.0"
     assert row(table, "LDA, Gibbs")[1] == "**2.0**"
 
 
-def test_only_methods_with_all_sets_have_means(results):
-    table = section(quality_page.page(), "Means")
+def test_only_methods_with_all_sets_have_means(page):
+    table = section(page, "Means")
     assert row(table, "GSDMM")[-1] == "2"
     assert "Nyström" not in table
 
 
-def test_gaps_are_told_with_their_reason(results):
-    gaps = section(quality_page.page(), "Gaps")
+def test_gaps_are_told_with_their_reason(page):
+    gaps = section(page, "Gaps")
     assert "processor seconds, and stopped: Nyström pcor, spherical k-means (WWW 2015) on `agnews`." in gaps
     assert "(MemoryError)" in gaps
     assert "Not run: Nyström pcor, spherical k-means (WWW 2015) on `searchsnippets`, `googlenews-ts`." in gaps
 
 
-def test_a_result_is_written_as_a_whole(results):
-    assert not list(results.glob("*.part"))
-    assert json.loads((results / "lda@tweet.json").read_text())["complete"]
+# --- processes
 
 
-def test_what_is_known_is_not_run_again(results, monkeypatch):
-    ran = []
-    monkeypatch.setattr(quality, "_in_a_process", lambda method, name, limit: ran.append((method, name)))
-    quality.run(["gsdmm", "nystrom"], ["tweet", "agnews", "searchsnippets"], 1)
-    assert ran == [("nystrom", "searchsnippets")]
+@pytest.fixture
+def measured(tmp_path, monkeypatch, dataset, capsys):
+    """`measured(…)` runs methods on the titles; what was printed, and what is then known of the first method."""
+    dataset("titles")
+    monkeypatch.setattr(quality, "STORE", tmp_path / "results.jsonl")
+
+    def run(methods, limit, **more):
+        quality.run(methods, ["titles"], limit, **more)
+        with Store(quality.STORE) as store:
+            return capsys.readouterr().out, quality.result(store, methods[0], "titles")
+
+    return run
+
+
+def test_each_seed_is_measured_and_nothing_twice(measured):
+    said, (runs, why) = measured(["spherical-idf"], 60)
+    assert said.startswith("titles          spherical-idf      [0.")
+    assert why is None
+    assert len(runs) == 5
+    assert len({values["accuracy"] for values in runs}) > 1
+    for values in runs:
+        assert 0.3 < values["nmi"] < 1
+        assert values["cpu"] > 0
+        assert values["used"] == 9
+        assert values["megabytes"] > 50
+    assert measured(["spherical-idf"], 60) == ("", (runs, None))
+    said, (repeated, _) = measured(["spherical-idf"], 60, again=True)
+    assert said
+    assert [values["nmi"] for values in repeated] == [values["nmi"] for values in runs]
+    assert [values["cpu"] for values in repeated] != [values["cpu"] for values in runs]
+
+
+def test_what_takes_too_long_is_stopped_and_not_tried_again(measured):
+    said, (runs, why) = measured(["gsdmm"], 1)
+    assert why == quality.TOO_LONG
+    assert said.endswith("[] took too long\n")
+    assert runs == []
+    assert measured(["gsdmm"], 1)[0] == ""

@@ -1,4 +1,4 @@
-"""Every help page has examples, and every example runs as it stands there."""
+"""Every help page of coterie itself has examples, and every example runs as it stands there."""
 
 import os
 import random
@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from coterie.cli import main
+from coterie.cli import COMMANDS, main
 
 BIN = Path(sys.executable).parent
 ENVIRONMENT = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "100"}
@@ -20,8 +20,6 @@ ENVIRONMENT = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "1
 NETWORK = {"coterie data fetch tweet"}
 #: Examples that serve until Ctrl-C; the command is tested beside the server.
 SERVING = {"coterie explore run", "coterie explore --folder . --no-browser"}
-#: Data sets that the examples of a page need; where they are absent the page is skipped.
-DATA = {"coterie reproduce": ("titles", "tweet")}
 SUBJECTS = {
     "delivery": "parcel late courier driver tracking delivery missing street",
     "payment": "refund money card charged invoice twice payment bank",
@@ -35,7 +33,7 @@ def pages(command=main, path=("coterie",)):
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command, **command.context_settings)
-        for name in command.list_commands(context):
+        for name in COMMANDS if command is main else command.list_commands(context):
             yield from pages(command.get_command(context, name), (*path, name))
 
 
@@ -92,9 +90,7 @@ def test_every_page_has_examples_of_its_command(path):
 
 
 @pytest.mark.parametrize("path", list(PAGES))
-def test_every_example_runs(path, prepared, tmp_path, dataset):
-    for name in DATA.get(path, ()):
-        dataset(name)
+def test_every_example_runs(path, prepared, tmp_path):
     folder = tmp_path / "here"
     shutil.copytree(prepared, folder)
     for line in examples(path):

@@ -180,7 +180,10 @@ def test_the_codes_are_in_the_help():
     ("arguments", "sentence"),
     [
         (["wieghts"], "there is no command 'wieghts'; did you mean 'weights'? 'coterie --help' tells how"),
-        (["zzz"], f"there is no command 'zzz'; there are {', '.join(COMMANDS)}; 'coterie --help' tells how"),
+        (
+            ["zzz"],
+            f"there is no command 'zzz'; there are {', '.join(COMMANDS)}, reproduce; 'coterie --help' tells how",
+        ),
         (["weights"], "missing argument 'FILE'; 'coterie weights --help' tells how"),
         (["data", "path"], "missing argument 'NAME'; 'coterie data path --help' tells how"),
         (["compare", "x", "--seeds", "0"], "'coterie compare --help' tells how"),

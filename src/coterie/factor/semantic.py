@@ -286,7 +286,7 @@ class SemanticNMF(MultiplicativeNMF):
         norm_of_m, norm_of_x = float(M.multiply(M).sum()), rows.sum(steps.squared_norm)
         objective: list[float] = []
         while not settled(objective, self.max_iter, self.tol):
-            XtZ, ZtZ = Z.update(rows, partial(_moved, terms=terms))
+            XtZ, ZtZ = Z.update(rows, partial(steps.move_texts, terms=terms))
             sums = steps.TextSums(XtZ, ZtZ, norm_of_x)
             terms = steps.descend_terms(terms, sums, M)
             objective.append(max(steps.semantic_objective(terms, sums, norm_of_m), 0.0))
@@ -303,12 +303,6 @@ class SemanticNMF(MultiplicativeNMF):
             texts = check_weights(sample_weight, len(documents.rows))
         parts = [given] if isinstance(given, Sequences) else given
         return _window_counts(parts, texts, n_terms, self.window)
-
-
-def _moved(block: Block, Z: Array, terms: steps.TermFactors) -> tuple[Array, tuple[Array, Array]]:
-    """New rows of Z, and what they add to ``XᵀZ`` and ``ZᵀZ``."""
-    Z = steps.update_texts(Z, block.X @ terms.W, terms.WtW)
-    return Z, steps.text_sums(block, Z)
 
 
 def unit_columns(Z: Array, lengths: Array) -> Array:

@@ -76,6 +76,12 @@ def text_sums(block: Block, Z: Array) -> tuple[Array, Array]:
     return block.X.T @ weighted, weighted.T @ Z
 
 
+def move_texts(block: Block, Z: Array, terms: TermFactors) -> tuple[Array, tuple[Array, Array]]:
+    """New rows of Z, and what they add to ``XᵀZ`` and ``ZᵀZ``."""
+    Z = update_texts(Z, block.X @ terms.W, terms.WtW)
+    return Z, text_sums(block, Z)
+
+
 def squared_norm(block: Block) -> float:
     """``‖X‖²`` of a block, each row as often as it occurs."""
     return float(block.weights @ np.asarray(block.X.multiply(block.X).sum(axis=1)).ravel())
