@@ -39,7 +39,7 @@ def test_edits_are_those_of_the_library(client, folder, body, sentence):
     assert job["version"] == after["version"] != first
     assert sentence in after["edits"][-1]["sentence"]
     written = open_run(folder / "run")
-    expected.edit(*written.model.edits)
+    expected.edits.apply(*written.model.edits)
     assert written.model.topics == expected.topics
     assert written.model.edits[-1].made
     assert {t: found["size"] for t, found in topics(client).items()} == {

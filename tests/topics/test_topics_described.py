@@ -450,8 +450,10 @@ def assert_a_tree(model):
 def test_every_topic_is_in_the_tree_once(model):
     assert_a_tree(model)
     again = TopicModel(n_topics=4).fit(TEXTS)
-    assert_a_tree(again.edits.merge(0, 2))
-    assert_a_tree(again.edits.split(0, 3))
+    again.edits.merge(0, 2)
+    assert_a_tree(again)
+    again.edits.split(0, 3)
+    assert_a_tree(again)
     assert_a_tree(TopicModel(n_topics=1).fit(TEXTS))
 
 

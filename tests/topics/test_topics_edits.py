@@ -171,7 +171,7 @@ def test_a_text_of_banned_words_alone_counts_no_more():
         (lambda: None, 83),
         (lambda: model.edits.ban("kettle"), 80),
         (lambda: model.edits.pin("kettle kettle", 2), 81),
-        (model.undo, 80),
+        (model.edits.undo, 80),
         (model.undo, 83),
     ):
         change()
@@ -277,7 +277,7 @@ def test_undo_restores_everything(model, kind):
 def test_undo_goes_back_step_by_step(model):
     states = [(shown(model), answers(model, ALL))]
     for kind in ("rename", "pin", "merge", "split", "ban"):
-        edit = (lambda m: m.split(2)) if kind == "split" else STEPS[kind]
+        edit = (lambda m: m.edits.split(2)) if kind == "split" else STEPS[kind]
         edit(model)
         assert_sound(model)
         states.append((shown(model), answers(model, ALL)))
@@ -298,7 +298,7 @@ def test_edits_are_saved_with_the_model(model, tmp_path):
     assert shown(again) == shown(model)
     assert answers(again, ALL) == answers(model, ALL)
     np.testing.assert_array_equal(again.transform(ALL), model.transform(ALL))
-    for ask in (lambda: again.edits.rename(1, "x"), again.undo, lambda: again.similar("parcel")):
+    for ask in (lambda: again.edits.merge(0, 1), again.edits.undo, lambda: again.similar("parcel")):
         with pytest.raises(InputError):
             ask()
 
@@ -306,24 +306,27 @@ def test_edits_are_saved_with_the_model(model, tmp_path):
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda m: m.rename(9, "x"), "no topic '9'"),
-        (lambda m: m.rename(0, "  "), "called something"),
-        (lambda m: m.rename("", "x"), "no topic ''"),
-        (lambda m: m.merge(0, 0), "same topic twice"),
-        (lambda m: m.merge(0), "must name 2 topics"),
-        (lambda m: m.split(0, 1), "2 parts or more"),
-        (lambda m: m.split(0, 500), "cannot be split into 500"),
-        (lambda m: m.ban("neverseen"), "cannot ban 'neverseen'"),
-        (lambda m: m.ban(), "no term to ban"),
-        (lambda m: m.pin("x", 9), "no topic '9'"),
-        (lambda m: m.ban(5), "."),
-        (lambda m: m.pin(5, 0), "."),
-        (lambda m: m.rename(0, 5), "."),
-        (lambda m: m.rename(0, "\ud800"), "half a character"),
-        (lambda m: m.pin("\ud800", 0), "half a character"),
-        (lambda m: m.split(0, "2"), "."),
-        (lambda m: m.edit(Edit("delete")), "."),
-        (lambda m: m.edit(Edit("rename", (Reference(77, "?", ("unheard",)),), label="x")), "no such topic"),
+        (lambda m: m.edits.rename(9, "x"), "no topic '9'"),
+        (lambda m: m.edits.rename(0, "  "), "called something"),
+        (lambda m: m.edits.rename("", "x"), "no topic ''"),
+        (lambda m: m.edits.merge(0, 0), "same topic twice"),
+        (lambda m: m.edits.merge(0), "must name 2 topics"),
+        (lambda m: m.edits.split(0, 1), "2 parts or more"),
+        (lambda m: m.edits.split(0, 500), "cannot be split into 500"),
+        (lambda m: m.edits.ban("neverseen"), "cannot ban 'neverseen'"),
+        (lambda m: m.edits.ban(), "no term to ban"),
+        (lambda m: m.edits.pin("x", 9), "no topic '9'"),
+        (lambda m: m.edits.ban(5), "."),
+        (lambda m: m.edits.pin(5, 0), "."),
+        (lambda m: m.edits.rename(0, 5), "."),
+        (lambda m: m.edits.rename(0, "\ud800"), "half a character"),
+        (lambda m: m.edits.pin("\ud800", 0), "half a character"),
+        (lambda m: m.edits.split(0, "2"), "."),
+        (lambda m: m.edits.apply(Edit("delete")), "."),
+        (
+            lambda m: m.edits.apply(Edit("rename", (Reference(77, "?", ("unheard",)),), label="x")),
+            "no such topic",
+        ),
     ],
 )
 def test_an_edit_that_means_nothing_changes_nothing(model, edit, said):

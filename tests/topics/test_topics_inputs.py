@@ -94,7 +94,7 @@ def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, writ
         return
     again.edits.pin(TEXTS[0], int(again.topics[-1].id)).merge(0, 1)
     also = TopicModel(n_topics=3).fit(TEXTS)
-    also.pin(TEXTS[0], int(also.topics[-1].id)).merge(0, 1)
+    also.edits.pin(TEXTS[0], int(also.topics[-1].id)).merge(0, 1)
     assert shown(again) == shown(also)
     assert again.similar("parcel", 3) == also.similar("parcel", 3)
 

@@ -50,7 +50,8 @@ class TextStore:
         self.skipped = 0
         #: All of them, where they are in memory.
         self.memory = None if self.file else pl.concat(list(text_batches(source)))
-        self._digest = hashlib.sha256()
+        #: A digest of the texts of a file in their order, once it was read.
+        self.fingerprint = ""
         self._begun = False
         #: Number of the first text of each part, and of all texts.
         self._starts = [0]
@@ -58,11 +59,6 @@ class TextStore:
         if self.file is not None:
             self.folder = Path(mkdtemp(prefix="coterie-"))
             weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the texts of a file in their order."""
-        return self._digest.hexdigest()
 
     def is_large(self) -> bool:
         """Whether counts of the texts had better not be in memory; the size of a stream is not known."""
@@ -122,16 +118,17 @@ class TextStore:
         """The one pass over the file."""
         assert self.file is not None
         self._begun = True
+        digest = hashlib.sha256()
         for number, batch in enumerate(self.file):
             self.columns |= batch.table.schema
             self.tokenised |= batch.texts.dtype != pl.String
-            self._digest.update("".join(map(repr, batch.texts.to_list())).encode())
+            digest.update("".join(map(repr, batch.texts.to_list())).encode())
             batch.table.write_parquet(self._path("rows", number), compression="lz4")
             batch.texts.to_frame("text").write_parquet(self._path("texts", number), compression="lz4")
             self._starts.append(self._starts[-1] + len(batch.texts))
             yield batch.texts
             tell("reading texts", self._starts[-1], None, "texts")
-        self.skipped = self.file.skipped
+        self.skipped, self.fingerprint = self.file.skipped, digest.hexdigest()
 
     def _stored(self) -> Iterator[pl.Series]:
         return (self._texts(number) for number in range(len(self._starts) - 1))
