@@ -74,8 +74,13 @@ def test_gaps_are_told_with_their_reason(results):
 
 
 def test_a_result_is_written_as_a_whole(results):
+    file, opened = results / "lda@tweet.json", results / "opened"
+    before = file.read_text()
+    opened.hardlink_to(file)  # the file as a reader has it who opened it before
+    quality.keep("lda", "tweet", {"runs": [], "why": quality.TOO_LONG})
+    assert opened.read_text() == before
+    assert json.loads(file.read_text())["why"] == quality.TOO_LONG
     assert not list(results.glob("*.part"))
-    assert json.loads((results / "lda@tweet.json").read_text())["complete"]
 
 
 def test_what_is_known_is_not_run_again(results, monkeypatch):
