@@ -39,7 +39,9 @@ def estimators():
             if isinstance(part, DocumentEstimator) and repr(part) not in seen:
                 seen.add(repr(part))
                 title = name if len(parts) == 1 else f"{name}:{type(part).__name__}"
-                found.append((title, lambda name=name, number=number, **given: steps(make(name, **given))[number]))
+                found.append(
+                    (title, lambda name=name, number=number, **given: steps(make(name, **given))[number])
+                )
     return found
 
 

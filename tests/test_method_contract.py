@@ -30,7 +30,7 @@ IN_MEMORY = {"graph-nmf"}
 LINKED = {"graph-nmf"}
 #: Parameters that may be None.
 OPTIONAL = {"n_sampled", "alpha"}
-few = settings(max_examples=8)
+few = settings(max_examples=5)
 each_method = pytest.mark.parametrize("name", NAMES)
 each_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 degenerate = pytest.mark.parametrize(
@@ -82,8 +82,7 @@ def test_equal_input_gives_equal_output(name):
 
 
 @each_method
-@few
-@given(seed=st.integers(0, 10_000))
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_order_of_rows_and_columns_does_not_matter(name, seed):
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])

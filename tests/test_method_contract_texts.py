@@ -81,7 +81,8 @@ def test_threads_change_nothing(name, threads):
     np.testing.assert_array_equal(model.labels_, fitted(name).labels_)
 
 
-WIDE = written(planted(500, 6, own=60, common=60, words=6, noise=2)[0])
+#: So many terms that products of their vectors are shared out among BLAS threads.
+WIDE = written(planted(600, 12, own=60, common=60, words=6, noise=2)[0])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,9 @@ def test_everyone_is_answered(name):
         if name != "lda"
         else pytest.param(
             name,
-            marks=pytest.mark.xfail(strict=True, reason="topics/state.py: _ESTIMATORS does not list GibbsLDA"),
+            marks=pytest.mark.xfail(
+                strict=True, reason="topics/state.py: _ESTIMATORS does not list GibbsLDA"
+            ),
         )
         for name in methods.names()
     ],

@@ -1,5 +1,3 @@
-from unittest import mock
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contract import degenerate_inputs, same_topics
 from coterie import weights
-from coterie.cluster import Coterie, NumberOfTopics, SphericalKMeans, spherical_kmeans
-from coterie.cluster import coterie as method
+from coterie.cluster import Coterie, NumberOfTopics, SphericalKMeans
 from coterie.cluster import texts as texts_module
 from coterie.cluster.leave_one_out import LeaveOneOut
 from coterie.cluster.wording import CANDIDATES

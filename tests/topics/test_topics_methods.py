@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
-from topic_texts import TOPICS, answers, planted_texts, shown, words_of
+from topic_texts import TOPICS, answers, planted_texts, shown
 
 from contract import same_topics
 from coterie import NMF, Coterie, SphericalKMeans, TopicModel, methods
-from coterie.errors import InputError
 from coterie.weights import IdfWeights
 
 TEXTS, TRUTH = planted_texts(60, 3, words=4)

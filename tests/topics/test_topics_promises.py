@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from topic_texts import HOSTILE, TOPICS, answers, corpora, counted_sizes, planted_texts, shown
 
 from contract import same_topics
-from coterie import TopicModel, Vectorizer
+from coterie import TopicModel
 from coterie.results import NO_KNOWN_WORD, NO_TOPIC
 
 few = settings(max_examples=6)
