@@ -11,10 +11,30 @@ from coterie.estimator import DocumentEstimator
 
 #: Rounds enough for the promises, fewer than by default.
 _FEW = {"restarts": 2, "n_init": 2, "n_iter": 60, "max_iter": 60}
+#: Other ways through a registered method: its name, and the settings that choose the way.
+VARIANTS = {
+    "nmf, hals": ("nmf", {"solver": "hals", "init": "svd", "weights": "idf"}),
+    "nmf, divergence": ("nmf", {"loss": "divergence", "solver": "hals", "init": "random", "weights": None}),
+    "term-nmf, divergence": ("term-nmf", {"inference": "divergence", "init": "svd"}),
+    "semantic-nmf, rows": ("semantic-nmf", {"init": "rows", "weights": "binary"}),
+    "graph-nmf, rows": ("graph-nmf", {"init": "rows", "edges": "binary", "weights": None}),
+    "onmf, rows": ("onmf", {"init": "rows", "weights": None}),
+    "rlsi, counts": ("rlsi", {"weights": None}),
+    "symmetric-nmf, ncut": ("symmetric-nmf", {"weights": "ncut"}),
+    "nystrom, all terms": ("nystrom", {"kind": "assc_n", "n_sampled": None, "rank": 3}),
+    "nystrom, few terms": ("nystrom", {"kind": "cov", "n_sampled": 9, "rank": 5}),
+}
+
+
+def cases():
+    """Names that `make` knows: every registered method, and the other ways through some."""
+    return [*methods.names(), *VARIANTS]
 
 
 def make(name, n_topics=3, **settings):
-    """An unfitted method of the registry that does not take long."""
+    """An unfitted method that does not take long."""
+    name, variant = VARIANTS.get(name, (name, {}))
+    settings = variant | settings
     model = methods.make(name, n_topics, random_state=0)
     for step in steps(model):
         known = step.get_params()
@@ -33,7 +53,7 @@ def estimators():
     Only these take engines and weights; a pipeline takes a matrix.
     """
     found, seen = [], set()
-    for name in methods.names():
+    for name in cases():
         parts = steps(make(name))
         for number, part in enumerate(parts):
             if isinstance(part, DocumentEstimator) and repr(part) not in seen:

@@ -13,7 +13,6 @@ from coterie import weights as term_weights
 from coterie.baselines import RLSI
 from coterie.baselines import rlsi as kernels
 from coterie.engines import Block, MemoryEngine, as_engine
-from coterie.errors import InputError
 from coterie.metrics import ari, nmi, purity
 from matrices import count_matrices, with_weights
 
@@ -174,26 +173,6 @@ def test_a_topic_pressed_to_nothing_takes_no_document():
     model.projection_[:] = 0
     model.projection_[lone] = -1
     assert model.predict(X[:3]).tolist() == [lone] * 3
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_topics": 0}, "'n_topics' of RLSI must be a whole number of at least 1, got 0"),
-        ({"n_topics": 2.0}, "'n_topics' of RLSI"),
-        ({"weights": "tfidf"}, "'weights' of RLSI must be one of 'ncut', 'idf', 'binary', None, got 'tfidf'"),
-        ({"l1": -0.1}, "'l1' of RLSI"),
-        ({"l1": np.nan}, "'l1' of RLSI"),
-        ({"l2": 0}, "'l2' of RLSI must be above 0, got 0"),
-        ({"l2": np.inf}, "'l2' of RLSI"),
-        ({"max_iter": 0}, "'max_iter' of RLSI"),
-        ({"tol": "small"}, "'tol' of RLSI"),
-    ],
-)
-def test_wrong_parameters_are_told_when_fitting(parameters, message):
-    model = RLSI(**parameters)
-    with pytest.raises(InputError, match=message):
-        model.fit(np.eye(3))
 
 
 def test_titles(dataset):

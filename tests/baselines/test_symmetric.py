@@ -196,22 +196,6 @@ def test_one_topic_is_the_leading_eigenvector():
     np.testing.assert_allclose(model.transform(X)[:, 0], h, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_topics": 0}, "'n_topics' of SymmetricNMF must be a whole number of at least 1, got 0"),
-        ({"n_topics": True}, "'n_topics' of SymmetricNMF"),
-        ({"weights": "tfidf"}, "'weights' of SymmetricNMF must be one of 'ncut', 'idf', 'binary', None"),
-        ({"max_iter": 0}, "'max_iter' of SymmetricNMF"),
-        ({"tol": -1}, "'tol' of SymmetricNMF"),
-    ],
-)
-def test_wrong_parameters_are_told_when_fitting(parameters, message):
-    model = SymmetricNMF(**parameters)
-    with pytest.raises(InputError, match=message):
-        model.fit(np.eye(3))
-
-
 def test_titles(dataset):
     from coterie import Vectorizer
 
