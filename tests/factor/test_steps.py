@@ -6,7 +6,8 @@ from scipy.optimize import minimize, nnls
 from scipy.sparse import csr_matrix
 
 from coterie.engines import as_engine
-from coterie.factor import steps, svd
+from coterie.factor import steps
+from coterie.linalg import svd
 from matrices import count_matrices
 
 
