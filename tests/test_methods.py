@@ -37,12 +37,6 @@ def test_terms_are_those_of_the_texts_of_a_topic(name):
         assert set(columns.tolist()) <= used or not used
 
 
-@pytest.mark.parametrize("name", ["coterie", "spherical-kmeans", "nystrom", "term-nmf", "lda"])
-def test_the_same_seed_gives_the_same_topics(name):
-    first, second = (methods.make(name, 3, random_state=7).fit_predict(X) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
 def test_every_method_is_described_in_one_line():
     for name, method in methods.METHODS.items():
         assert method.name == name

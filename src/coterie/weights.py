@@ -160,7 +160,11 @@ class IdfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         checked = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, reset=reset
         )
-        return csr_matrix(checked)
+        matrix = csr_matrix(checked)
+        if not matrix.has_canonical_format:  # the caller's matrix stays as it is
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return matrix
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

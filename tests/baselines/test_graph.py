@@ -11,8 +11,7 @@ from coterie.baselines import GraphNMF, graph
 from coterie.baselines.graph import neighbour_graph, roughness, update_smooth
 from coterie.cluster import spherical_kmeans
 from coterie.corpus import Vectorizer
-from coterie.engines import DiskEngine, as_engine, write_blocks
-from coterie.errors import InputError
+from coterie.engines import as_engine
 from coterie.linalg.canonical import canonical
 from coterie.metrics import nmi
 from matrices import count_matrices, with_weights
@@ -152,21 +151,6 @@ def test_linked_texts_agree_more_under_a_stronger_penalty():
         labels = GraphNMF(4, weights=None, regularization=strength, random_state=0).fit(X).labels_
         apart.append(links[labels[:, None] != labels].sum())
     assert apart[1] < 0.9 * apart[0]
-
-
-def test_blocks_on_disk_are_refused(tmp_path):
-    write_blocks(tmp_path, as_engine(np.eye(4)).blocks)
-    with pytest.raises(InputError, match=r"X must be a matrix or an engine in memory.* got DiskEngine"):
-        GraphNMF(2).fit(DiskEngine(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("regularization", -1.0), ("regularization", np.inf), ("n_neighbors", 0), ("edges", "heat")],
-)
-def test_own_parameters_are_judged_by_fit(name, value):
-    with pytest.raises(InputError, match=f"{name!r} of GraphNMF must be"):
-        GraphNMF(**{name: value}).fit(np.eye(3))
 
 
 def test_titles(dataset):

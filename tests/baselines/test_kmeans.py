@@ -9,7 +9,6 @@ from coterie import weights
 from coterie.baselines import KMeansIdf
 from coterie.corpus import Vectorizer
 from coterie.engines.base import pattern
-from coterie.errors import InputError
 from coterie.metrics import nmi
 from matrices import count_matrices
 
@@ -67,21 +66,6 @@ def test_edges(n_topics):
         assert model.used_.tolist() == [True] + [False] * (n_topics - 1)
         assert model.labels_.tolist() == [0] * len(X)
         assert model.inertia_ == pytest.approx(0)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"n_topics": 0}, "'n_topics' of KMeansIdf must be a whole number of at least 1, got 0"),
-        ({"n_init": "auto"}, "'n_init' of KMeansIdf must be a whole number of at least 1, got 'auto'"),
-        ({"max_iter": 0}, "'max_iter' of KMeansIdf must be a whole number of at least 1, got 0"),
-        ({"tol": -1}, "'tol' of KMeansIdf must be a finite number of at least 0, got -1"),
-    ],
-)
-def test_bad_parameters_are_named_by_fit(bad, message):
-    model = KMeansIdf(**bad)
-    with pytest.raises(InputError, match=message):
-        model.fit(np.eye(3))
 
 
 def test_titles(dataset):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie.baselines import GibbsLDA
 from coterie.baselines import lda as kernels
-from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
+from coterie.engines import as_engine
 from coterie.errors import InputError
 from coterie.metrics import ari, nmi, purity
 from matrices import count_matrices, with_weights
@@ -40,12 +39,6 @@ def planted(seed=0, n_rows=60, n_groups=3, terms_each=6):
             from_group = own if rng.random() < 0.9 else rng.integers(n_groups)
             X[row, from_group * terms_each + rng.integers(terms_each)] += 1
     return X, group
-
-
-def in_blocks(X, size=7):
-    cuts = [*range(0, len(X), size), len(X)]
-    blocks = [Block(csr_matrix(X[a:b]), np.ones(b - a), a) for a, b in pairwise(cuts) if a < b]
-    return [blocks[0], Block(csr_matrix((0, X.shape[1])), np.ones(0), blocks[0].X.shape[0]), *blocks[1:]]
 
 
 def small(n_topics=3, **parameters):
@@ -173,74 +166,6 @@ def test_a_document_without_a_known_word_belongs_to_no_topic():
 # the contract
 
 
-def test_order_of_rows_and_columns():
-    X, _ = planted()
-    rng = np.random.default_rng(5)
-    rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
-    model, other = small().fit(X), small().fit(X[rows][:, columns])
-    np.testing.assert_array_equal(other.components_, model.components_[:, columns])
-    np.testing.assert_array_equal(other.labels_, model.labels_[rows])
-    np.testing.assert_allclose(other.transform(X[:, columns]), model.transform(X), rtol=1e-9)
-
-
-@settings(max_examples=30)
-@given(with_weights(count_matrices()), st.integers(1, 4))
-def test_folded_and_written_out_are_the_same(case, n_topics):
-    X, times = case
-    folded = small(n_topics, n_iter=5).fit(X, sample_weight=times)
-    whole = small(n_topics, n_iter=5).fit(np.repeat(X, times, axis=0))
-    np.testing.assert_array_equal(folded.components_, whole.components_)
-    np.testing.assert_array_equal(np.repeat(folded.labels_, times), whole.labels_)
-
-
-def test_alone_in_a_batch_and_fitted():
-    X, _ = planted()
-    model = small(9)
-    batch = model.fit_transform(X)
-    np.testing.assert_array_equal(batch, model.transform(X))
-    np.testing.assert_array_equal(batch, np.vstack([model.transform(row[None]) for row in X]))
-    np.testing.assert_array_equal(batch, model.transform(csr_matrix(X)))
-    np.testing.assert_array_equal(model.labels_, batch.argmax(axis=1))
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_threads_and_disk(threads, tmp_path):
-    X, _ = planted()
-    write_blocks(tmp_path, in_blocks(X))
-    reference = small().fit(as_engine(X))
-    for engine in (MemoryEngine(in_blocks(X), threads), DiskEngine(tmp_path, threads)):
-        model = small().fit(engine)
-        np.testing.assert_array_equal(model.components_, reference.components_)
-        np.testing.assert_array_equal(model.transform(engine), reference.transform(X))
-
-
-DEGENERATE = {
-    "empty rows": [[0, 0, 0], [1, 2, 0], [0, 1, 1], [0, 0, 0]],
-    "empty columns": [[0, 1, 0], [0, 2, 0], [0, 0, 1]],
-    "all empty": [[0, 0], [0, 0]],
-    "one row": [[1, 0, 2]],
-    "one column": [[1], [2], [0]],
-    "one cell": [[1]],
-    "equal rows": [[1, 1, 0]] * 4,
-    "rank one": [[1, 2], [2, 4], [3, 6]],
-}
-
-
-@pytest.mark.parametrize("n_topics", [1, 5])
-@pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate_input(name, n_topics):
-    X = np.array(DEGENERATE[name])
-    model = small(n_topics, n_iter=5).fit(X)
-    theta = model.transform(X)
-    assert theta.shape == (len(X), n_topics)
-    assert model.components_.shape == (n_topics, X.shape[1])
-    assert ((model.labels_ >= 0) & (model.labels_ < n_topics)).all()
-    empty = ~X.any(axis=1)
-    np.testing.assert_allclose(theta.sum(axis=1), ~empty, rtol=1e-12)
-    assert (model.labels_[empty] == model.fallback_).all()
-    np.testing.assert_allclose(model.components_.sum(axis=1), float(X.any()), rtol=1e-12)
-
-
 def test_fractions_are_refused_or_counted_up():
     X = np.array([[1, 0.2], [0, 2]])
     with pytest.raises(InputError, match=r"X must hold counts for GibbsLDA, got 0.2; fractions='ceil'"):
@@ -282,18 +207,6 @@ def test_wrong_parameters_are_told_when_fitting(parameters, message):
     model = GibbsLDA(**parameters)
     with pytest.raises(InputError, match=message):
         model.fit(np.eye(3))
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
-def test_wrong_values_are_refused(value):
-    X = np.eye(3)
-    model = small(n_iter=2).fit(X)
-    X[1, 1] = value
-    for use in (small().fit, model.transform, model.predict):
-        with pytest.raises(ValueError, match=r"\bX\b"):
-            use(X)
-        with pytest.raises(ValueError, match=r"\bX\b"):
-            use(as_engine(X))
 
 
 def test_without_tomotopy_the_way_out_is_told(monkeypatch):

@@ -12,8 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from coterie import weights as term_weights
 from coterie.baselines import RLSI
 from coterie.baselines import rlsi as kernels
-from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
-from coterie.errors import InputError
+from coterie.engines import Block, MemoryEngine, as_engine
 from coterie.metrics import ari, nmi, purity
 from matrices import count_matrices, with_weights
 
@@ -156,81 +155,6 @@ def test_a_topic_sums_to_more_than_zero():
     assert (RLSI(6, random_state=2).fit(X).components_.sum(axis=1) >= 0).all()
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_order_of_rows_and_columns(weights):
-    X, _ = planted()
-    rng = np.random.default_rng(5)
-    rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
-    model = RLSI(4, weights=weights, random_state=3).fit(X)
-    other = RLSI(4, weights=weights, random_state=3).fit(X[rows][:, columns])
-    np.testing.assert_array_equal(other.components_, model.components_[:, columns])
-    np.testing.assert_array_equal(other.labels_, model.labels_[rows])
-    np.testing.assert_allclose(other.transform(X[:, columns]), model.transform(X), rtol=1e-12, atol=1e-14)
-
-
-@settings(max_examples=30)
-@given(with_weights(count_matrices()), st.integers(1, 4))
-def test_folded_and_written_out_are_the_same(case, n_topics):
-    X, times = case
-    folded = RLSI(n_topics, max_iter=30, random_state=0).fit(X, sample_weight=times)
-    whole = RLSI(n_topics, max_iter=30, random_state=0).fit(np.repeat(X, times, axis=0))
-    np.testing.assert_array_equal(folded.components_, whole.components_)
-    np.testing.assert_array_equal(np.repeat(folded.labels_, times), whole.labels_)
-
-
-def test_alone_in_a_batch_and_fitted():
-    X, _ = planted()
-    model = RLSI(3, random_state=0)
-    batch = model.fit_transform(X)
-    np.testing.assert_array_equal(batch, model.transform(X))
-    np.testing.assert_array_equal(batch, np.vstack([model.transform(row[None]) for row in X]))
-    np.testing.assert_array_equal(batch, model.transform(csr_matrix(X)))
-    np.testing.assert_array_equal(model.labels_, batch.argmax(axis=1))
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_threads_and_disk(threads, tmp_path):
-    X, _ = planted()
-    write_blocks(tmp_path, in_blocks(X))
-    reference = RLSI(4, weights="ncut", max_iter=20, random_state=0).fit(MemoryEngine(in_blocks(X), 1))
-    for engine in (MemoryEngine(in_blocks(X), threads), DiskEngine(tmp_path, threads)):
-        model = RLSI(4, weights="ncut", max_iter=20, random_state=0).fit(engine)
-        np.testing.assert_array_equal(model.components_, reference.components_)
-        np.testing.assert_array_equal(model.predict(engine), reference.predict(X))
-    whole = RLSI(4, weights="ncut", max_iter=20, random_state=0).fit(as_engine(X))
-    np.testing.assert_allclose(whole.components_, reference.components_, rtol=1e-6, atol=1e-8)
-
-
-DEGENERATE = {
-    "empty rows": [[0, 0, 0], [1, 2, 0], [0, 1, 1], [0, 0, 0]],
-    "empty columns": [[0, 1, 0], [0, 2, 0], [0, 0, 1]],
-    "all empty": [[0, 0], [0, 0]],
-    "one row": [[1, 0, 2]],
-    "one column": [[1], [2], [0]],
-    "one cell": [[1]],
-    "equal rows": [[1, 1, 0]] * 4,
-    "rank one": [[1, 2], [2, 4], [3, 6]],
-}
-
-
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("n_topics", [1, 5])
-@pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate_input(name, n_topics, weights):
-    X = np.array(DEGENERATE[name])
-    model = RLSI(n_topics, weights=weights, random_state=0).fit(X)
-    V = model.transform(X)
-    assert V.shape == (len(X), n_topics)
-    assert model.components_.shape == (n_topics, X.shape[1])
-    assert np.isfinite(V).all()
-    assert np.isfinite(model.components_).all()
-    assert ((model.labels_ >= 0) & (model.labels_ < n_topics)).all()
-    empty = ~X.any(axis=1)
-    assert (V[empty] == 0).all()
-    assert (model.labels_[empty] == model.fallback_).all()
-    assert (model.components_[:, ~X.any(axis=0)] == 0).all()
-
-
 def test_terms_that_every_text_holds_have_no_idf():
     model = RLSI(3, random_state=0).fit([[1, 1]] * 4)
     assert not model.components_.any()
@@ -249,38 +173,6 @@ def test_a_topic_pressed_to_nothing_takes_no_document():
     model.projection_[:] = 0
     model.projection_[lone] = -1
     assert model.predict(X[:3]).tolist() == [lone] * 3
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_topics": 0}, "'n_topics' of RLSI must be a whole number of at least 1, got 0"),
-        ({"n_topics": 2.0}, "'n_topics' of RLSI"),
-        ({"weights": "tfidf"}, "'weights' of RLSI must be one of 'ncut', 'idf', 'binary', None, got 'tfidf'"),
-        ({"l1": -0.1}, "'l1' of RLSI"),
-        ({"l1": np.nan}, "'l1' of RLSI"),
-        ({"l2": 0}, "'l2' of RLSI must be above 0, got 0"),
-        ({"l2": np.inf}, "'l2' of RLSI"),
-        ({"max_iter": 0}, "'max_iter' of RLSI"),
-        ({"tol": "small"}, "'tol' of RLSI"),
-    ],
-)
-def test_wrong_parameters_are_told_when_fitting(parameters, message):
-    model = RLSI(**parameters)
-    with pytest.raises(InputError, match=message):
-        model.fit(np.eye(3))
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
-def test_wrong_values_are_refused(value):
-    X = np.eye(3)
-    model = RLSI(2, random_state=0).fit(X)
-    X[1, 1] = value
-    for use in (RLSI(2).fit, model.transform, model.predict):
-        with pytest.raises(ValueError, match=r"\bX\b"):
-            use(X)
-        with pytest.raises(ValueError, match=r"\bX\b"):
-            use(as_engine(X))
 
 
 def test_titles(dataset):

@@ -10,7 +10,6 @@ from coterie import weights
 from coterie.cluster import SphericalKMeans, spherical_kmeans
 from coterie.corpus import Vectorizer
 from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
-from coterie.errors import InputError
 from coterie.linalg import spherical
 from coterie.metrics import nmi
 from matrices import count_matrices
@@ -267,21 +266,6 @@ def test_a_block_may_have_no_rows():
     blocks = [Block(csr_matrix(X[a:b]), np.ones(b - a), a) for a, b in ((0, 25), (25, 25), (25, 60))]
     found = spherical_kmeans(MemoryEngine(blocks), 5, seed())
     np.testing.assert_allclose(found.centers, spherical_kmeans(as_engine(X), 5, seed()).centers, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"n_topics": 0}, "'n_topics' of SphericalKMeans must be a whole number of at least 1, got 0"),
-        ({"n_init": 1.5}, "'n_init' of SphericalKMeans must be a whole number"),
-        ({"max_iter": 0}, "'max_iter' of SphericalKMeans must be a whole number"),
-        ({"tol": -1}, "'tol' of SphericalKMeans must be a finite number of at least 0, got -1"),
-    ],
-)
-def test_bad_parameters_are_named_by_fit(bad, message):
-    model = SphericalKMeans(**bad)
-    with pytest.raises(InputError, match=message):
-        model.fit(np.eye(3))
 
 
 def test_titles(dataset):

@@ -6,13 +6,12 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from contract import degenerate_inputs, same_topics
+from contract import same_topics
 from coterie import NMF, weights
 from coterie.corpus import Vectorizer
-from coterie.engines import Block, DiskEngine, MemoryEngine, write_blocks
 from coterie.errors import InputError
 from coterie.metrics import nmi, purity
-from matrices import count_matrices, with_weights
+from matrices import count_matrices
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* topics are used")
 
@@ -97,72 +96,6 @@ def test_a_rise_of_clip_is_survived():
     assert dense <= history.min() * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@given(case=with_weights(count_matrices(max_rows=8)))
-def test_a_weight_is_as_many_copies(variant, case):
-    X, times = case
-    folded = NMF(2, l2=0.1, max_iter=20, **variant).fit(X, sample_weight=times)
-    unfolded = NMF(2, l2=0.1, max_iter=20, **variant).fit(np.repeat(X, times, axis=0))
-    np.testing.assert_allclose(folded.components_, unfolded.components_, atol=1e-8)
-
-
-@pytest.mark.parametrize("init", ["svd", "rows", "random"])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_shuffling_only_shuffles(variant, init):
-    rng = np.random.default_rng(0)
-    X = csr_matrix((rng.random((60, 25)) < 0.2).astype(float) * rng.integers(1, 4, (60, 25)))
-    rows, columns = rng.permutation(60), rng.permutation(25)
-    one = NMF(4, l2=0.1, init=init, random_state=3, **variant)
-    other = NMF(4, l2=0.1, init=init, random_state=3, **variant)
-    V = one.fit_transform(X)
-    np.testing.assert_array_equal(other.fit(X[rows][:, columns]).components_, one.components_[:, columns])
-    np.testing.assert_array_equal(other.labels_, one.labels_[rows])
-    np.testing.assert_allclose(other.transform(X[rows][:, columns]), V[rows], atol=1e-10)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_engines_and_threads_change_nothing(variant, tmp_path):
-    rng = np.random.default_rng(1)
-    X = csr_matrix((rng.random((90, 20)) < 0.25).astype(float))
-    blocks = [Block(X[i : i + 20], np.ones(len(range(i, min(i + 20, 90)))), i) for i in range(0, 90, 20)]
-    write_blocks(tmp_path, blocks)
-    models = [
-        NMF(3, l2=0.1, **variant).fit(engine)
-        for engine in (
-            MemoryEngine(blocks, 1),
-            MemoryEngine(blocks, 2),
-            DiskEngine(tmp_path, 1),
-            DiskEngine(tmp_path, 3),
-        )
-    ]
-    for model in models[1:]:
-        np.testing.assert_array_equal(model.components_, models[0].components_)
-        assert model.objective_ == models[0].objective_
-    np.testing.assert_array_equal(models[0].transform(DiskEngine(tmp_path)), models[0].transform(X))
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize(("name", "X"), degenerate_inputs())
-def test_degenerate_input_has_an_answer(variant, name, X):
-    for k in (1, 3):
-        model = NMF(k, l2=0.1, **variant)
-        V = model.fit_transform(X)
-        assert V.shape == (X.shape[0], k)
-        assert np.isfinite(V).all()
-        assert np.isfinite(model.components_).all()
-        assert ((model.labels_ >= 0) & (model.labels_ < k)).all()
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_alone_is_as_in_a_batch(variant, dataset):
-    X = Vectorizer(min_df=2).fit_transform(dataset("tweet").texts[:300])
-    model = NMF(5, l2=0.1, **variant)
-    V = model.fit_transform(X)
-    for row in range(0, 300, 17):
-        np.testing.assert_allclose(model.transform(X[row])[0], V[row], atol=1e-9)
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
-
-
 def test_a_document_of_no_known_word_gets_the_largest_topic():
     X = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]])
     model = NMF(2, l2=0.01).fit(X)
@@ -192,16 +125,6 @@ def test_collapse_is_told():
 def test_wrong_parameters_are_told_at_fit(options, message):
     with pytest.raises(InputError, match=message):
         NMF(**{"n_topics": 2, **options}).fit(np.eye(3))
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"), [(np.nan, "NaN"), (np.inf, "infinity"), (-1.0, "Negative values in data passed to X")]
-)
-def test_bad_values_are_refused(bad, message):
-    X = np.ones((3, 3))
-    X[1, 1] = bad
-    with pytest.raises(ValueError, match=message):
-        NMF(2).fit(X)
 
 
 def test_the_order_of_the_paper_holds_on_titles(dataset):

@@ -10,7 +10,6 @@ from coterie.cluster import SphericalKMeans
 from coterie.corpus import Vectorizer
 from coterie.engines import as_engine
 from coterie.engines.base import pattern
-from coterie.errors import InputError
 from coterie.factor import nystrom
 from coterie.factor.nystrom import NystromSemantics
 from coterie.metrics import nmi
@@ -153,20 +152,6 @@ def test_a_draw_depends_on_the_seed_and_on_nothing_else():
     ]
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) > 2
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"kind": "cosine"}, "'kind' of NystromSemantics must be one of 'assc', 'assc_n', 'cov', 'pcor'"),
-        ({"n_sampled": 0}, "'n_sampled' of NystromSemantics must be a whole number of at least 1, got 0"),
-        ({"rank": None}, "'rank' of NystromSemantics must be a whole number of at least 1, got None"),
-    ],
-)
-def test_bad_parameters_are_named_by_fit(bad, message):
-    model = NystromSemantics(**bad)
-    with pytest.raises(InputError, match=message):
-        model.fit(np.eye(3))
 
 
 def test_titles(dataset):

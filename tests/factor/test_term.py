@@ -5,13 +5,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from contract import degenerate_inputs, same_topics
+from contract import same_topics
 from coterie import NMF, TermNMF, semantics
 from coterie.corpus import Vectorizer
-from coterie.engines import Block, DiskEngine, MemoryEngine, write_blocks
 from coterie.errors import InputError
 from coterie.metrics import nmi, purity
-from matrices import count_matrices, with_weights
+from matrices import count_matrices
 
 INFERENCES = ["euclidean", "divergence"]
 
@@ -77,60 +76,6 @@ def test_counts_and_documents_give_the_same_topics():
     assert same_topics(one.components_.argmax(axis=0), other.components_.argmax(axis=0))
     assert same_topics(one.components_.argmax(axis=0), np.arange(30) // 10)
     assert nmi(topic, other.predict(X)) > 0.8
-
-
-@pytest.mark.parametrize("inference", INFERENCES)
-@given(case=with_weights(count_matrices(max_rows=8)))
-def test_a_weight_is_as_many_copies(inference, case):
-    X, times = case
-    folded = TermNMF(2, inference=inference, max_iter=20).fit(X, sample_weight=times)
-    unfolded = TermNMF(2, inference=inference, max_iter=20).fit(np.repeat(X, times, axis=0))
-    np.testing.assert_allclose(folded.components_, unfolded.components_, atol=1e-8)
-
-
-@pytest.mark.parametrize("init", ["svd", "rows", "random"])
-def test_shuffling_only_shuffles(init):
-    rng = np.random.default_rng(0)
-    X = csr_matrix((rng.random((60, 25)) < 0.2).astype(float))
-    rows, columns = rng.permutation(60), rng.permutation(25)
-    one, other = (TermNMF(4, init=init, random_state=3) for _ in range(2))
-    V = one.fit_transform(X)
-    np.testing.assert_array_equal(other.fit(X[rows][:, columns]).components_, one.components_[:, columns])
-    np.testing.assert_allclose(other.transform(X[rows][:, columns]), V[rows], atol=1e-10)
-
-
-def test_engines_and_threads_change_nothing(tmp_path):
-    rng = np.random.default_rng(1)
-    X = csr_matrix((rng.random((90, 20)) < 0.25).astype(float))
-    blocks = [Block(X[i : i + 20], np.ones(len(range(i, min(i + 20, 90)))), i) for i in range(0, 90, 20)]
-    write_blocks(tmp_path, blocks)
-    engines = (MemoryEngine(blocks, 1), MemoryEngine(blocks, 2), DiskEngine(tmp_path, 3))
-    models = [TermNMF(3).fit(engine) for engine in engines]
-    for model in models[1:]:
-        np.testing.assert_array_equal(model.components_, models[0].components_)
-
-
-@pytest.mark.parametrize("inference", INFERENCES)
-@pytest.mark.parametrize("init", ["svd", "rows", "random"])
-@pytest.mark.parametrize(("name", "X"), degenerate_inputs())
-def test_degenerate_input_has_an_answer(inference, init, name, X):
-    for k in (1, 3):
-        model = TermNMF(k, inference=inference, init=init, random_state=0)
-        V = model.fit_transform(X)
-        assert V.shape == (X.shape[0], k)
-        assert np.isfinite(V).all()
-        assert np.isfinite(model.components_).all()
-        assert ((model.labels_ >= 0) & (model.labels_ < k)).all()
-
-
-@pytest.mark.parametrize("inference", INFERENCES)
-def test_alone_is_as_in_a_batch(inference, dataset):
-    X = Vectorizer(min_df=2).fit_transform(dataset("tweet").texts[:300])
-    model = TermNMF(5, inference=inference)
-    V = model.fit_transform(X)
-    for row in range(0, 300, 17):
-        np.testing.assert_allclose(model.transform(X[row])[0], V[row], atol=1e-9)
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,8 @@ class NMF(TopicEstimator):
         U = np.array(self.init, dtype=np.float64).T
         if U.shape != (rows.n_terms, self.n_topics) or not np.isfinite(U).all() or (U < 0).any():
             raise InputError(
-                f"The parameter 'init' of NMF must be {self.n_topics} topics × {rows.n_terms} terms, "
-                f"finite and not negative"
+                f"The parameter 'init' of NMF must be a known start or {self.n_topics} topics × "
+                f"{rows.n_terms} terms, finite and not negative, got {self.init!r:.100}"
             )
         return U[self._columns]
 
@@ -215,6 +215,7 @@ class NMF(TopicEstimator):
 
     def _after_fit(self, X: Any, documents: Documents) -> None:
         super()._after_fit(X, documents)
+        del self._columns
         used = len(np.unique(self.labels_)) if documents.rows is not None else self.n_topics
         if used < min(self.n_topics, documents.engine.n_rows):
             warnings.warn(

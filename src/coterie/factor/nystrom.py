@@ -60,6 +60,8 @@ class NystromSemantics(DocumentTransformer):
         Leading eigenvalues of ``G[s,s]``, largest first, 0 where cut.
     components_
         Columns of W × terms.
+    order_
+        Columns of X in an order that depends on what they hold alone; rows are summed in it.
     projection_
         Terms × columns of W: ``transform(X)`` is ``X @ projection_``.
 
@@ -74,6 +76,7 @@ class NystromSemantics(DocumentTransformer):
     _non_negative = False
 
     sampled_: Ints
+    order_: Ints
     eigenvalues_: Array
 
     def __init__(
@@ -111,6 +114,7 @@ class NystromSemantics(DocumentTransformer):
 
     def _after_fit(self, X: Any, documents: Documents) -> None:
         self.sampled_ = np.sort(documents.columns[self.sampled_])
+        self.order_ = documents.columns
 
     @property
     def projection_(self) -> Array:
@@ -118,8 +122,12 @@ class NystromSemantics(DocumentTransformer):
         return self.components_.T
 
     def _memberships(self, X: csr_matrix) -> Array:
-        product: Array = X @ self.projection_
-        return product
+        # in one order of terms, so that sums do not depend on the order in which columns came;
+        # a model that an earlier version saved has none
+        order = getattr(self, "order_", None)
+        if order is not None:
+            return np.asarray(X[:, order].sorted_indices() @ self.projection_[order])
+        return np.asarray(X @ self.projection_)
 
 
 def _lengths(documents: Engine) -> Array:
