@@ -85,20 +85,7 @@ def test_threads_change_nothing(name, threads):
 WIDE = written(planted(600, 12, own=60, common=60, words=6, noise=2)[0])
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        if name == "coterie"
-        else pytest.param(
-            name,
-            marks=pytest.mark.xfail(
-                strict=True, reason="topics/learning.py: _space learns outside the limit on BLAS threads"
-            ),
-        )
-        for name in methods.names()
-    ],
-)
+@pytest.mark.parametrize("name", methods.names())
 def test_blas_threads_change_nothing(name, monkeypatch):
     monkeypatch.undo()  # large blocks: products that BLAS shares out
     found = []
@@ -150,20 +137,7 @@ def test_everyone_is_answered(name):
         assert (answer.reason.note == NO_KNOWN_WORD) == (text == "")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        if name != "lda"
-        else pytest.param(
-            name,
-            marks=pytest.mark.xfail(
-                strict=True, reason="topics/state.py: _ESTIMATORS does not list GibbsLDA"
-            ),
-        )
-        for name in methods.names()
-    ],
-)
+@pytest.mark.parametrize("name", methods.names())
 def test_what_was_saved_is_loaded(name, tmp_path):
     model = fitted(name)
     model.save(tmp_path / "model")
@@ -201,7 +175,7 @@ def test_degenerate_texts_have_an_answer(name, kind):
 @each_method
 @pytest.mark.parametrize("texts", [[], ["", " "]], ids=["no texts", "no words"])
 def test_texts_that_say_nothing_are_refused_in_one_sentence(name, texts):
-    with pytest.raises(InputError, match=r"^(there are no texts|no word counts)[^\n]*$"):
+    with pytest.raises(InputError, match=r"^(there are no texts|no usable words)[^\n]*$"):
         fit(name, texts)
 
 

@@ -387,7 +387,7 @@ def test_a_foreign_folder_is_refused(tmp_path):
 def test_a_fit_that_fails_leaves_the_old_run(folder, tmp_path):
     before = snapshot(folder)
     (tmp_path / "empty.csv").write_text("subject\nthe\nof\n")
-    with pytest.raises(InputError, match="no word counts"):
+    with pytest.raises(InputError, match="no usable words"):
         fit_run(read_texts(tmp_path / "empty.csv", "subject"), folder, TopicModel(n_topics=2))
     with pytest.raises(InputError, match="no column"):
         fit_run(written(tmp_path, column="body"), folder, TopicModel(n_topics=2))

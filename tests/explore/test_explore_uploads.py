@@ -61,7 +61,7 @@ def test_a_fit_that_fails_keeps_the_file(client, content):
     id = send(client, b"text\n" + b"the of and\n" * 20).json()["id"]
     job = finished(client, client.post(f"/api/uploads/{id}/fit", json={"name": "x", "text": "text"}))
     assert job["state"] == "failed"
-    assert "no word counts" in job["error"]
+    assert "no usable words" in job["error"]
     assert "/" not in job["error"].replace("and/or", "")
     assert client.delete(f"/api/uploads/{id}").status_code == 204
     assert client.delete(f"/api/uploads/{id}").status_code == 404

@@ -172,7 +172,7 @@ def test_a_text_of_banned_words_alone_counts_no_more():
         (lambda: model.edits.ban("kettle"), 80),
         (lambda: model.edits.pin("kettle kettle", 2), 81),
         (model.edits.undo, 80),
-        (model.undo, 83),
+        (model.edits.undo, 83),
     ):
         change()
         assert model.n_known_ == sum(topic.size for topic in model.topics) == counting
@@ -383,7 +383,7 @@ def test_edits_that_find_nothing_are_told_and_kept(model):
     model.edits.rename(1, "Gone tomorrow")
     model.edits.ban("kettle")
     texts = ["violin concerto", "violin sonata", "sonata piano", "football goal", "goal match"] * 4
-    with pytest.warns(UserWarning, match="an edit was left out") as told:
+    with pytest.warns(UserWarning, match="skipped an edit") as told:
         again = TopicModel(n_topics=2).fit(texts, edits=model.edits)
     assert len(told) == 2
     assert again.edits == model.edits

@@ -111,7 +111,7 @@ def test_a_file_leaves_nothing_behind(tmp_path, monkeypatch):
     del model
     assert not list(scratch.iterdir())
     (tmp_path / "empty.csv").write_text("subject\nthe\nof\n")
-    with pytest.raises(InputError, match="no word counts"):
+    with pytest.raises(InputError, match="no usable words"):
         TopicModel(n_topics=3).fit(read_texts(tmp_path / "empty.csv", "subject"))
     assert not list(scratch.iterdir())
 
@@ -123,10 +123,10 @@ def test_a_file_leaves_nothing_behind(tmp_path, monkeypatch):
     ("texts", "said"),
     [
         ([], "no texts"),
-        ([""], "no word counts in 1 texts"),
-        (["", " ", None], "no word counts in 3 texts"),
-        (["the and of", "of the"], "no word counts in 2 texts"),
-        (["https://a.example", "a@b.example"], "no word counts"),
+        ([""], "no usable words in 1 texts"),
+        (["", " ", None], "no usable words in 3 texts"),
+        (["the and of", "of the"], "no usable words in 2 texts"),
+        (["https://a.example", "a@b.example"], "no usable words"),
         ("parcel van", "put it in a list"),
         (None, "NoneType"),
         (7, "int"),

@@ -123,7 +123,7 @@ class Locator:
                 _spans(piece, found, piece, range(len(piece) + 1))
                 for piece, found in zip(pieces, series.str.extract_all(r"\S+"), strict=True)
             ]
-        plain = series.str.contains(self._analyzer._simple_pattern)
+        plain = series.str.contains(self._analyzer.simple_pattern)
         others = series.filter(~plain)
         prepared = tokens.prepare(others)
         cut = tokens.extract(prepared)
@@ -167,7 +167,7 @@ class Locator:
                 yield form, 0, len(form)
                 continue
             # pairs of characters overlap, words follow each other
-            options = (place + 1, end) if self._analyzer._segmenter == "bigrams" else (end, place + 1)
+            options = (place + 1, end) if self._analyzer.segmenter_used == "bigrams" else (end, place + 1)
             near = [at for at in options if token.startswith(form, at)]
             place = near[0] if near else token.find(form, max(place, 0))
             if place < 0:

@@ -148,7 +148,8 @@ def fit_method(
         space = _space(documents)
     chosen: NumberOfTopics | None = None
     if n_topics == "auto" and isinstance(method, str):
-        chosen = _number_of_topics(documents, space, random_state)
+        with one_blas_thread():
+            chosen = _number_of_topics(documents, space, random_state)
         estimator = methods.make(method, chosen.n_topics, random_state)
     tell("learning topics", 0)
     if hasattr(estimator, "learn"):

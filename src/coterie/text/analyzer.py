@@ -61,7 +61,8 @@ class Analyzer:
                 raise InputError(f"drop must be a selection of {', '.join(KINDS)}; got {kind!r}")
 
     @cached_property
-    def _segmenter(self) -> Segmenter:
+    def segmenter_used(self) -> Segmenter:
+        """The segmenter that "auto" stands for."""
         return unspaced.resolve(self.segmenter, "chinese" in map(languages.language_name, self.languages))
 
     def cut(self, texts: pl.Series) -> pl.Series:
@@ -70,14 +71,14 @@ class Analyzer:
         >>> Analyzer().cut(pl.Series(["Wow #OpenData", "see http://a.example"])).to_list()
         [['Wow', '#OpenData', 'Open', 'Data'], ['see', '']]
         """
-        simple = texts.str.contains(self._simple_pattern)
+        simple = texts.str.contains(self.simple_pattern)
         frame = texts.alias("text").to_frame().with_row_index("row")
         cut = self._cut_others(frame.filter(~simple))
         joined = frame.join(cut, on="row", how="left", maintain_order="left")
         return joined.select(pl.coalesce("forms", pl.concat_list("text"))).to_series()
 
     @cached_property
-    def _simple_pattern(self) -> str:
+    def simple_pattern(self) -> str:
         """Texts that are one plain word, whatever comes before or after: most pieces between two spaces."""
         plain_numbers = "" if "number" in self.drop else "0-9"
         return "^$^" if "word" in self.drop else f"^[A-Za-z_{plain_numbers}]+$"
@@ -105,14 +106,14 @@ class Analyzer:
         if kind == "hashtag":
             return [token, *self._words_in(token)]
         if kind == "unspaced":
-            return unspaced.split(token, self._segmenter)
+            return unspaced.split(token, self.segmenter_used)
         return [token]
 
     def _words_in(self, hashtag: str) -> list[str]:
         words: list[str] = []
         for part in _HASHTAG_PARTS.finditer(hashtag):
             if part.lastgroup == "run":
-                words += unspaced.split(part.group(), self._segmenter)
+                words += unspaced.split(part.group(), self.segmenter_used)
             else:
                 words += _CAMEL.split(part.group())
         return words

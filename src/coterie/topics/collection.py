@@ -58,7 +58,12 @@ class TextStore:
         self.folder: Path | None = None
         if self.file is not None:
             self.folder = Path(mkdtemp(prefix="coterie-"))
-            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+            weakref.finalize(self, _remove, self.folder)
+
+    def close(self) -> None:
+        """Remove the temporary folder; nothing can be asked any more."""
+        if self.folder is not None:
+            _remove(self.folder)
 
     def is_large(self) -> bool:
         """Whether counts of the texts had better not be in memory; the size of a stream is not known."""
@@ -158,7 +163,13 @@ class Collection:
 
     def __post_init__(self) -> None:
         if self.folder is not None:
-            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+            weakref.finalize(self, _remove, self.folder)
+
+    def close(self) -> None:
+        """Remove temporary folders; nothing can be asked any more."""
+        self.texts.close()
+        if self.folder is not None:
+            _remove(self.folder)
 
     def engine(self, banned: Sequence[int] = ()) -> Engine:
         """Row blocks, without the terms that are banned."""
@@ -182,9 +193,14 @@ def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
         vectors = None if embeddings is None else vectors_of(embeddings, texts.all()[first].to_list())
         return Collection(texts, corpus, first, vectors, folder)
     except BaseException:
+        texts.close()
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
         raise
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def in_batches(texts: pl.Series) -> Iterator[pl.Series]:

@@ -289,7 +289,9 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
     sure[seen.membership == 0] = 0.0
     sure[seen.note == PINNED] = 1.0
     X = without_columns(X, scorer.banned)
-    if seen.rivals is not None:
+    if not X.shape[0]:
+        evidence = X
+    elif seen.rivals is not None:
         evidence = scorer.method.evidence(X, *seen.rivals)
     else:
         first = np.maximum(seen.topic, 0)

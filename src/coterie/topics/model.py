@@ -91,7 +91,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     number_of_topics_: NumberOfTopics | None
     n_texts_: int
-    n_known_: int
     vectorizer_: Vectorizer
     collection: Collection | None = None
     #: The model before any edit.
@@ -137,6 +136,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         try:
             self._fit(texts, tuple(edits))
         except BaseException:  # a model that was fitted stays as it was
+            if self.collection is not None and self.collection is not before.get("collection"):
+                self.collection.close()
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
@@ -171,7 +172,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             names = {column[int(topic)]: name for topic, name in named if topic >= 0}
             self.fitted = Edited(scorer, names, {})
             self.state, self._history = editing.described(self, self.fitted, reading), ()
-            self.n_known_ = self.n_texts_ - round(self.state.description.lost)
             editing.replay(self, edits)
 
     def _collect(self, texts: Any) -> Collection:
@@ -184,6 +184,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             self.vectorizer_ = Vectorizer(self.language)
             collection = collect(store, self.vectorizer_, self.embeddings)
         if not len(collection.corpus.vocabulary):
+            collection.close()
             raise InputError(
                 f"no usable words in {collection.corpus.n_texts:,} texts: are these the right column and "
                 "language, and do words occur in more than one text?"
@@ -266,6 +267,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         answers = np.array(self.state.edited.scorer.ids, dtype=np.int64)[self.state.scores.answer]
         labels: Ints = answers[self.collection.corpus.rows]
         return labels
+
+    @property
+    def n_known_(self) -> int:
+        """Number of fitted texts that have a known word, or were put into a topic."""
+        return self.n_texts_ - round(self.state.description.lost)
 
     def over_time(self, dates: Any, every: Period = "auto") -> pl.DataFrame:
         """Texts, share and own terms of each topic in each period; `dates` has one date for each text."""

@@ -132,7 +132,7 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     pins = {_string(text): topic for text, topic in data["pins"]}
     require(set(pins.values()) <= set(ids), "a text is pinned to a topic that is not there")
     edited = Edited(Scorer(method, scorer.order, changes, banned), _unpack_names(data["names"]), pins)
-    model.n_texts_, model.n_known_ = int(data["n_texts"]), int(data["n_known"])
+    model.n_texts_ = int(data["n_texts"])
     model.number_of_topics_ = unpack_value(data["number_of_topics"])
     description = _unpack_description(data["description"], len(ids), n_terms, method.dimensions)
     examples = [tuple(map(_string, texts)) for texts in data["examples"]]
