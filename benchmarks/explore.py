@@ -183,7 +183,7 @@ def _small_run(folder):
     data = datasets.load("stackoverflow")
     days = [str(dt.date(2020, 1, 1) + dt.timedelta(days=at % 900)) for at in range(len(data))]
     pl.DataFrame({"date": days, "class": data.labels, "text": data.texts}).write_csv(folder / "small.csv")
-    return _fit(folder, "small", ["--topics", "20", "--date", "date", "--label", "class"])
+    return _fit(folder, "small", ["--topics", "20", "--date", "date", "--class-column", "class"])
 
 
 def _large_run(folder):
@@ -193,7 +193,7 @@ def _large_run(folder):
 
     data = datasets.load("reddit")
     pl.DataFrame({"text": data.texts, "class": data.labels}).write_csv(folder / "large.csv")
-    return _fit(folder, "large", ["--topics", "100", "--label", "class"])
+    return _fit(folder, "large", ["--topics", "100", "--class-column", "class"])
 
 
 def _fit(folder, name, options):

@@ -1,10 +1,10 @@
-"""Every method of the package that turns documents × terms into topics, by name.
+"""All methods that turn documents × terms into topics, by name.
 
-    names()                          what there is
-    make(name, n_topics, seed)       an estimator of that name, not yet fitted
-    topic_terms(model)               columns of the terms of each topic of a fitted one, the best first
+    names()                             the available names
+    make(name, n_topics, random_state)  an unfitted estimator
+    topic_terms(model)                  the top terms of each topic of a fitted estimator, as columns
 
-An estimator takes counts: where a method wants weights on terms, they are part of it.
+Estimators take counts: if a method weights terms, the weighting is part of the estimator.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-#: From the number of topics and the seed to an estimator.
+#: Makes an estimator from the number of topics and the random state.
 Factory = Callable[[int, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method: what it is in one line, and how it is made."""
+    """A method: its name, a one-line description, and how to make its estimator."""
 
     name: str
     about: str
@@ -34,7 +34,7 @@ class Method:
 
 
 def _plain(home: str, **settings: Any) -> Factory:
-    """An estimator `module:class` with settings; the module is imported when one is made."""
+    """A factory for `module:class` with settings; the module is imported on first use."""
     module, _, name = home.partition(":")
 
     def make(n_topics: int, random_state: Any) -> Any:
@@ -73,27 +73,33 @@ _PAPER: dict[str, Any] = {"solver": "clip", "init": "rows"}  # Algorithm 1 of th
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("coterie", "texts enriched by the company of their words, then clustered", _ours("Coterie")),
+        Method("coterie", "text vectors from word co-occurrence, clustered and refined", _ours("Coterie")),
         Method("nmf", "NMF of binary texts", _ours("NMF", weights="binary", **_PAPER)),
         Method("nmf-idf", "NMF of idf-weighted texts", _ours("NMF", weights="idf", **_PAPER)),
         Method("nmf-ncut", "NMF of Ncut-weighted texts (CIKM 2012)", _ours("NMF", weights="ncut", **_PAPER)),
-        Method("term-nmf", "NMF of the correlations of terms (SDM 2013)", _ours("TermNMF", init="rows")),
-        Method("semantic-nmf", "texts and the company of terms jointly (SIGIR 2017)", _ours("SemanticNMF")),
+        Method("term-nmf", "NMF of term correlations (SDM 2013)", _ours("TermNMF", init="rows")),
+        Method(
+            "semantic-nmf", "joint NMF of texts and term co-occurrence (SIGIR 2017)", _ours("SemanticNMF")
+        ),
         Method("nystrom", "k-means in a sampled semantic space (WWW 2015, pcor)", _spherical_on_nystrom),
         Method("spherical-kmeans", "spherical k-means on idf-weighted texts", _spherical_on_idf),
         Method("kmeans-idf", "ordinary k-means on idf-weighted texts", _baseline("KMeansIdf")),
         Method("rlsi", "regularised latent semantic indexing, idf weights", _baseline("RLSI")),
-        Method("rlsi-ncut", "the same with Ncut weights", _baseline("RLSI", weights="ncut")),
-        Method("onmf", "NMF with nearly disjoint topics", _baseline("OrthogonalNMF")),
-        Method("graph-nmf", "NMF that pulls texts towards their neighbours", _baseline("GraphNMF")),
-        Method("symmetric-nmf", "NMF of the similarities of texts", _baseline("SymmetricNMF")),
+        Method(
+            "rlsi-ncut",
+            "regularised latent semantic indexing, Ncut weights",
+            _baseline("RLSI", weights="ncut"),
+        ),
+        Method("onmf", "NMF with nearly orthogonal topics", _baseline("OrthogonalNMF")),
+        Method("graph-nmf", "NMF regularised by a graph of similar texts", _baseline("GraphNMF")),
+        Method("symmetric-nmf", "NMF of text similarities", _baseline("SymmetricNMF")),
         Method("lda", "LDA by Gibbs sampling (needs coterie[lda])", _baseline("GibbsLDA", alpha=0.1)),
     )
 }
 
 
 def names() -> list[str]:
-    """Names that `make` knows.
+    """Names that `make` accepts.
 
     >>> names()[:3]
     ['coterie', 'nmf', 'nmf-idf']
@@ -102,14 +108,14 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Method:
-    """The method of that name.
+    """The method with this name.
 
     >>> find("k-menas")
     Traceback (most recent call last):
-    coterie.errors.InputError: there is no method 'k-menas'; there are coterie, nmf, ..., lda
+    coterie.errors.InputError: unknown method 'k-menas'; choose one of coterie, nmf, ..., lda
     """
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+        raise InputError(f"unknown method {name!r}; choose one of {', '.join(METHODS)}")
     return METHODS[name]
 
 
@@ -123,7 +129,7 @@ def make(name: str, n_topics: int, random_state: Any = None) -> Any:
     n_topics
         Number of topics.
     random_state
-        Seed of what is random in the method.
+        Seed of the random number generator.
 
     Examples
     --------
@@ -136,9 +142,9 @@ def make(name: str, n_topics: int, random_state: Any = None) -> Any:
 def topic_terms(model: Any, top_n: int = 10) -> list[npt.NDArray[np.int64]]:
     """Columns of the top terms of each topic of a fitted estimator or pipeline, the best first.
 
-    They are `topic_terms_` where the estimator has a ranking of its own, else the largest entries of
-    `components_`; a term that adds nothing to a topic is not among its terms, so a topic may have fewer, or
-    none. Topics of a pipeline through a smaller space are carried back to terms.
+    These are `topic_terms_` if the estimator ranks terms itself, else the largest entries of `components_`.
+    Terms with weight 0 are left out, so a topic may have fewer than `top_n` terms, or none. If a pipeline
+    reduces dimensions first, topics are mapped back to terms.
 
     >>> import numpy as np
     >>> from coterie import SphericalKMeans

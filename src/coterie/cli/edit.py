@@ -1,4 +1,4 @@
-"""`coterie edit`: topics renamed, merged and split by hand, terms banned, texts pinned; kept as a log."""
+"""`coterie edit`: rename, merge and split topics, ban terms, pin texts; kept in a log."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def _run_argument(command: Decorated) -> Decorated:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def edit() -> None:
-    """Change the topics of a run by hand. A topic is named by its number, its label or the beginning of that.
+    """Edit the topics of a run. Refer to a topic by its number, its label or the beginning of its label.
 
-    Edits are kept in edits.json in the run folder and applied again by the next coterie fit into it.
+    Edits are kept in edits.json in the run folder. The next "coterie fit" into that folder applies them
+    again.
 
     \b
     Examples:
@@ -42,7 +43,7 @@ def edit() -> None:
 @click.argument("topic")
 @click.argument("label")
 def rename(run: Path, topic: str, label: str) -> None:
-    """Call TOPIC of RUN something else.
+    """Give TOPIC of RUN a new label.
 
     \b
     Example:
@@ -56,7 +57,7 @@ def rename(run: Path, topic: str, label: str) -> None:
 @click.argument("into")
 @click.argument("others", nargs=-1, required=True)
 def merge(run: Path, into: str, others: tuple[str, ...]) -> None:
-    """Make OTHERS a part of topic INTO.
+    """Merge the topics OTHERS into the topic INTO.
 
     \b
     Example:
@@ -74,10 +75,10 @@ def merge(run: Path, into: str, others: tuple[str, ...]) -> None:
     type=click.IntRange(2, 100),
     default=2,
     show_default=True,
-    help="How many topics to make of it.",
+    help="Number of topics to split it into.",
 )
 def split(run: Path, topic: str, parts: int) -> None:
-    """Make several topics of one; the largest keeps the number.
+    """Split TOPIC into several; the largest part keeps its number.
 
     \b
     Example:
@@ -90,7 +91,7 @@ def split(run: Path, topic: str, parts: int) -> None:
 @_run_argument
 @click.argument("terms", nargs=-1, required=True)
 def ban(run: Path, terms: tuple[str, ...]) -> None:
-    """Let TERMS count for nothing, now and in the next fit.
+    """Ignore TERMS, in this run and in later fits into its folder.
 
     \b
     Example:
@@ -104,7 +105,7 @@ def ban(run: Path, terms: tuple[str, ...]) -> None:
 @click.argument("text")
 @click.argument("topic")
 def pin(run: Path, text: str, topic: str) -> None:
-    """Put TEXT, and each that is word for word the same, into TOPIC.
+    """Fix the topic of TEXT, and of every identical text, to TOPIC.
 
     \b
     Example:
@@ -114,13 +115,13 @@ def pin(run: Path, text: str, topic: str) -> None:
     from coterie.runs import open_run
 
     if not (open_run(run).texts() == text).any():
-        click.echo("no text of the run is word for word like that; the pin counts for new texts", err=True)
+        click.echo("the run contains no such text; the pin will apply to new texts", err=True)
 
 
 @edit.command()
 @_run_argument
 def undo(run: Path) -> None:
-    """Take the last edit back.
+    """Undo the last edit.
 
     \b
     Example:
@@ -133,7 +134,7 @@ def undo(run: Path) -> None:
 @_run_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the edits as JSON.")
 def show_log(run: Path, as_json: bool) -> None:
-    """Show the edits of RUN, in order.
+    """List the edits of RUN in order.
 
     \b
     Example:
@@ -152,7 +153,7 @@ def show_log(run: Path, as_json: bool) -> None:
 
 
 def _edited(run: Path, change: Callable[[TopicModel], Any], stamp: bool = True) -> None:
-    """Open a run, change its model, write it anew and show the topics."""
+    """Open a run, change its model, save it and show the topics that changed."""
     from dataclasses import replace
 
     from coterie.runs import open_run
@@ -171,4 +172,4 @@ def _edited(run: Path, change: Callable[[TopicModel], Any], stamp: bool = True) 
     click.echo(safe(done))
     changed = [topic for topic in saved.model.topics if topic != before.get(topic.id)]
     if changed:
-        console().print(topics_table(changed, title="what changed"))
+        console().print(topics_table(changed, title="changed topics"))
