@@ -198,12 +198,12 @@ def test_what_is_not_a_number_is_refused(make, bad):
         make().fit(texts()).transform(X)
     weights = np.ones(120)
     weights[5] = bad
-    with pytest.raises(InputError, match="sample_weight must be finite and not negative"):
+    with pytest.raises(InputError, match="sample_weight must be finite and non-negative"):
         make().fit(texts(), sample_weight=weights)
     engine = MemoryEngine([Block(csr_matrix(X), np.ones(120), 0)])
-    with pytest.raises(InputError, match="X must hold finite numbers"):
+    with pytest.raises(InputError, match="X must contain finite numbers"):
         make().fit(engine)
-    with pytest.raises(InputError, match="X must hold finite numbers"):
+    with pytest.raises(InputError, match="X must contain finite numbers"):
         make().fit(texts()).transform(engine)
 
 
@@ -289,16 +289,16 @@ def test_who_belongs_to_none_goes_to_the_largest_topic():
 
 def test_weights_cannot_come_with_an_engine():
     engine = MemoryEngine(blocks_of(texts(), np.ones(120), 17))
-    with pytest.raises(InputError, match="carry their own"):
+    with pytest.raises(InputError, match="have their own weights"):
         SphericalKMeans(2).fit(engine, sample_weight=np.ones(120))
 
 
 def test_checks_of_weights():
     assert check_weights(None, 2).tolist() == [1, 1]
     assert check_weights(3, 2).tolist() == [3, 3]
-    with pytest.raises(InputError, match=r"one number for each of 2 rows, got shape \(3,\)"):
+    with pytest.raises(InputError, match=r"one number for each of the 2 rows, got shape \(3,\)"):
         check_weights([1, 2, 3], 2)
-    with pytest.raises(InputError, match="finite and not negative"):
+    with pytest.raises(InputError, match="finite and non-negative"):
         check_weights([1, -1], 2)
     with pytest.raises(InputError, match="must not be zero for every row"):
         check_weights([0, 0], 2)

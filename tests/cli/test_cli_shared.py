@@ -97,7 +97,7 @@ def test_a_source_reads_as_the_options_say(tmp_path):
 def test_several_columns_are_listed_where_none_was_chosen(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("id,subject\n1,a\n")
-    with pytest.raises(InputError, match=r"say which one holds the texts .*: 'id', 'subject'"):
+    with pytest.raises(InputError, match=r"choose the one with the texts .*: 'id', 'subject'"):
         list(open_source(file))
 
 
@@ -133,7 +133,7 @@ def test_a_signal_leaves_no_copy_of_standard_input(tmp_path):
 import time
 from coterie.cli import exits
 from coterie.cli.shared import spooled
-with exits.told(), spooled("-") as path:
+with exits.reported(), spooled("-") as path:
     print(path, flush=True)
     time.sleep(60)
 """

@@ -29,7 +29,7 @@ def refused(site, message, **settings):
     with pytest.raises(InputError, match=message) as error:
         datasets.fetch("tiny", base_url=site.url, **settings)
     assert "'tiny' could not be downloaded" in str(error.value)
-    assert "put tiny.tsv.gz into the folder that COTERIE_DATA names" in str(error.value)
+    assert "put tiny.tsv.gz into the folder given by COTERIE_DATA" in str(error.value)
 
 
 def test_a_set_is_fetched_and_loaded(site, tiny, own_cache):
@@ -230,7 +230,7 @@ def test_a_set_without_public_files_says_where_it_comes_from(name):
     message = str(error.value)
     assert message.startswith(f"{name!r} cannot be downloaded")
     assert f"It comes from {CATALOG[name].origin}. Convert it to {name}.tsv.gz" in message
-    assert message.endswith("put it into the folder that COTERIE_DATA names")
+    assert message.endswith("put that into the folder given by COTERIE_DATA")
 
 
 def test_a_cache_that_cannot_be_written(site, tiny, tmp_path, monkeypatch):

@@ -183,8 +183,8 @@ class GraphNMF(MultiplicativeNMF):
         self.tol = tol
         self.random_state = random_state
 
-    def _judge(self) -> None:
-        super()._judge()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_amount("regularization", self.regularization, self)
         check_count("n_neighbors", self.n_neighbors, self)
         check_choice("edges", self.edges, ("cosine", "binary"), self)

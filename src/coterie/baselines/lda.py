@@ -114,7 +114,7 @@ class GibbsLDA(TopicEstimator):
             )
         n_words = documents.sum(self._n_words)
         if n_words > MOST_WORDS:
-            raise InputError(f"X must hold at most {MOST_WORDS} words for GibbsLDA, got {n_words:.0f}")
+            raise InputError(f"X must contain at most {MOST_WORDS} words for GibbsLDA, got {n_words:.0f}")
 
         seed = int(random.randint(2**31 - 1))
         texts = (text for block in documents.map(self._texts) for text in block)
@@ -143,7 +143,7 @@ def whole(X: csr_matrix, fractions: Fractions) -> csr_matrix:
     different = np.flatnonzero(up != X.data)
     if different.size and fractions == "refuse":
         raise InputError(
-            f"X must hold counts for GibbsLDA, got {X.data[different[0]]:g}; fractions='ceil' counts up"
+            f"X must contain counts for GibbsLDA, got {X.data[different[0]]:g}; fractions='ceil' counts up"
         )
     return csr_view(up, X.indices, X.indptr, X.shape) if different.size else X
 
@@ -152,7 +152,7 @@ def check_copies(weights: Array) -> Array:
     """Weights of rows, which must be whole numbers: a text cannot be given to the sampler in part."""
     broken = weights[weights != np.rint(weights)]
     if broken.size:
-        raise InputError(f"sample_weight must hold whole numbers for GibbsLDA, got {broken[0]:g}")
+        raise InputError(f"sample_weight must contain whole numbers for GibbsLDA, got {broken[0]:g}")
     return weights
 
 

@@ -37,7 +37,7 @@ def download(
     if entry.source is None:
         raise InputError(
             f"{entry.name!r} cannot be downloaded: {entry.obstacle}. It comes from {entry.origin}. Convert "
-            f"it to {entry.file_name} (UTF-8 lines of label, tab and text, compressed with gzip) and put that "
+            f"it to {entry.file_name} (UTF-8 lines of label, tab and text, gzip-compressed) and put that "
             "into the folder given by COTERIE_DATA"
         )
     if timeout <= 0:
