@@ -14,7 +14,6 @@ _CONTENT_WORDS = frozenset(
         "bill",
         "bottom",
         "call",
-        "computer",
         "cry",
         "describe",
         "detail",
