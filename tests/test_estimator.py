@@ -211,7 +211,7 @@ def test_negative_numbers_are_refused_where_they_make_no_sense():
     X = texts() * -1.0
     with pytest.raises(ValueError, match="Negative values in data passed to X in KMeansIdf"):
         KMeansIdf(2).fit(X)
-    with pytest.raises(InputError, match="X must not be negative"):
+    with pytest.raises(InputError, match="X must be non-negative"):
         KMeansIdf(2).fit(MemoryEngine([Block(X, np.ones(120), 0)]))
     SphericalKMeans(2).fit(X)
     NystromSemantics().fit(X)

@@ -110,8 +110,8 @@ class DocumentEstimator(BaseEstimator):
         """X as a CSR matrix of finite numbers with the fitted columns."""
         if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], str):
             raise InputError(
-                f"X must be documents × terms, got texts; use Vectorizer().fit_transform(texts) to get counts "
-                f"for {type(self).__name__}"
+                f"X must be documents × terms, got texts; use Vectorizer().fit_transform(texts) to get "
+                f"counts for {type(self).__name__}"
             )
         X = validate_data(
             self,

@@ -79,9 +79,9 @@ def test_without_weights_every_text_counts_once():
         ([np.nan, 1, 1], r"whole numbers from 0 to 2\*\*53, got nan at position 0"),
         ([np.inf, 1, 1], r"whole numbers from 0 to 2\*\*53, got inf at position 0"),
         (["1", "1", "1"], "whole numbers, got <U1 such as .*'1'.*"),
-        ([0, 0, 0], "a number above 0, got only zeros"),
+        ([0, 0, 0], "a positive number, got only zeros"),
     ],
 )
 def test_unusable_weights_are_named(weights, message):
-    with pytest.raises(InputError, match=f"^weights must (be|hold) {message}$"):
+    with pytest.raises(InputError, match=f"^weights must (be|contain) {message}$"):
         read_weights(weights, 3)

@@ -1,7 +1,7 @@
 """n-grams: sequences of terms that count as terms themselves.
 
 An n-gram is a shorter n-gram and one more term, so its key is ``number of the prefix × terms + last term``.
-An n-gram can only be frequent if its prefix is, so longer ones are built from the shorter ones that were kept.
+An n-gram can only be frequent if its prefix is, so longer ones are built from the shorter ones kept.
 """
 
 from __future__ import annotations
