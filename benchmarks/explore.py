@@ -284,7 +284,7 @@ own at the end, {everything:,.0f} MB with the mapped table.
 def main(arguments):
     if shutil.which("wrk") is None:
         sys.exit("explore.py needs wrk to be fifty clients at once: install it (apt-get install wrk)")
-    head = f"""# How fast the live page answers
+    head = f"""# How fast the live page responds
 
 Written by `python benchmarks/explore.py`; nothing here is typed by hand. A real server on the loopback address, asked one
 request after another unless said otherwise. Read ratios, not seconds: the machine has {os.cpu_count()} cores and is noisy (load average
