@@ -139,17 +139,17 @@ class SemanticNMF(MultiplicativeNMF):
     window
         How many words apart two terms may stand, where `cooccurrence` is given as running texts.
     weights
-        "idf" weighs terms by inverse document frequency, "binary" counts a term once in a text, None takes
-        values as they are. Rows have unit length in each case.
+        "idf" weights terms by inverse document frequency, "binary" counts a term once per text, None uses the
+        values of X. Rows have unit length in each case.
     init
         "kmeans" starts from spherical k-means, "rows" from random texts.
     max_iter
-        Most iterations.
+        Largest number of iterations.
     tol
-        Stop when an iteration lowers the objective by no more than this share. Most of the objective is what
-        no few topics can explain of M, so a share that looks small is not.
+        Stop when an iteration lowers the objective by no more than this fraction. Most of the objective is a
+        part of M that a few topics cannot explain, so even a small fraction matters.
     random_state
-        Seed of the start.
+        Seed of the random start.
 
     Attributes
     ----------
@@ -162,8 +162,7 @@ class SemanticNMF(MultiplicativeNMF):
     term_weights_
         Weight of each term.
     topic_lengths_
-        Length of the column of memberships in each topic over the fitted texts; 0 for a topic that no text
-        has.
+        Length of the column of memberships in each topic over the fitted texts; 0 for an empty topic.
     objective_
         The objective after each iteration.
     n_iter_
