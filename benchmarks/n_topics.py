@@ -93,7 +93,7 @@ def _distinct(X):
 
 
 def embed(X, dimensions: int = 100, over: int = 10, power: int = 4, probes: int = 128):
-    """Texts enriched by the company their words keep, by randomised SVD: rows of UΣ."""
+    """Text vectors from word co-occurrence, by randomised SVD: rows of UΣ."""
     random = np.random.default_rng(0)
     company = unit_rows((unit_rows(ppmi(cooccurrence(X))) + identity(X.shape[1])).tocsr())
     texts = unit_rows((X @ diags(idf(X))).tocsr())
@@ -113,7 +113,7 @@ def embed(X, dimensions: int = 100, over: int = 10, power: int = 4, probes: int 
 
 
 def _shuffled(X):
-    """All tokens dealt out at random over texts of the same lengths."""
+    """All tokens shuffled over texts of the same lengths."""
     tokens = np.repeat(X.indices, X.data.astype(int))
     text = np.repeat(np.arange(X.shape[0]), np.asarray(X.sum(axis=1)).ravel().astype(int))
     dealt = np.random.RandomState(5).permutation(tokens)

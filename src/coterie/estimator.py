@@ -218,7 +218,7 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
 
 
 def check_weights(weights: npt.ArrayLike | None, n_rows: int) -> Array:
-    """Weights of rows: ones if not given; finite and not negative."""
+    """Weights of rows: ones if not given; finite and non-negative."""
     if weights is None:
         return np.ones(n_rows)
     checked = np.asarray(weights, dtype=np.float64)
