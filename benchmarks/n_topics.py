@@ -245,7 +245,11 @@ def report(problems: list[Measured], others: list[Measured]) -> str:
         _summary("this rule, source left out", left_out, problems),
         _summary("this rule, other draws, coefficients of the package", answers(others, package), others),
         _summary("this rule, other draws, source left out", answers(others, without), others),
-        _baseline("half-to-half Jaccard against a Gaussian null, largest value", [p.recipe for p in problems], problems),
+        _baseline(
+            "half-to-half Jaccard against a Gaussian null, largest value",
+            [p.recipe for p in problems],
+            problems,
+        ),
         _baseline("the same, other draws", [p.recipe for p in others], others),
         _baseline("always 12", [12] * len(problems), problems),
         _baseline("always 32", [32] * len(problems), problems),
