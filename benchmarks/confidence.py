@@ -455,38 +455,38 @@ TEMPLATE = """# Confidence
 
 <!-- written by benchmarks/confidence.py -->
 
-Each text that gets a topic also gets a confidence between 0 and 1: about the chance that the text is of the kind that
-most texts of its topic are of. It is made without labels, for the topics of any method, by `coterie.topics.confidence`.
+Each assigned text has a confidence between 0 and 1: the estimated probability that it belongs to the largest class of its
+topic. It is learned without labels, for the topics of any method, by `coterie.topics.confidence`.
 
-## How it is made
+## How it is computed
 
-1. **Other opinions.** Halves of the texts are clustered anew, {opinions} times, into as many clusters as there are
-   topics. If the texts of the clusters that a text falls into are of its topic too, it keeps its *company*: 1 if all of
-   them are, 0 if no more than of all texts.
-2. **A clear share.** By how much the first topic of the text leads over the second.
-3. **The company of all texts.** Where opinions differ about everything, nothing is sure, not even a text that all of
-   them agree on.
-4. **Few words** make a text less sure: 1 / (known words + 1).
+1. **Stability.** Halves of the texts are clustered again, {opinions} times, into as many clusters as there are topics. The
+   *purity* of a text is the share of its topic in the clusters that the text falls into: 1 if all their texts are in its
+   topic, 0 if no more than among all texts.
+2. **Margin.** The lead of the first topic of the text over the second.
+3. **Mean purity of all texts.** If the clusterings disagree about everything, nothing is certain, not even a text on
+   which all of them agree.
+4. **Length.** A text with few words is less certain: 1 / (known words + 1).
 
-A logistic map makes one number of the four, the first three as log-odds. Its coefficients (constant, share, company,
-company of all, few words) are {coefficients}. They were fitted to the sets below, each with the same
-weight: {weight_1} of it for as many topics as there are classes, {weight_half} for half and {weight_double} for double as
-many. Topics too broad for the classes are among them on purpose: they make confidence cautious. Learning takes
+A logistic model combines the four, the first three as log-odds. Its coefficients (constant, margin, purity, mean purity,
+length) are {coefficients}. They were fitted to the sets below, all with the same
+weight: {weight_1} of it for as many topics as there are classes, {weight_half} for half and {weight_double} for twice as
+many. Topics that are too broad for the classes are included on purpose: they make confidence cautious. Learning takes
 {seconds} s of one core for {texts} texts in {topics} topics.
 
-## How far it holds
+## How well it is calibrated
 
-*Right* is a text that is in the class that most texts of its topic are in; *sure* one with a number of at least
-{sure}. Topics are those of `Coterie`, as many as there are classes, {starts} starts. *Share* is the largest membership
-by itself. *In-sample* figures are of the coefficients above; *left out* those of coefficients fitted without any set of
-the same source, which is what to expect of other texts. *Ranking* is the chance that of a right and a wrong text the
-right one has the higher number. A dash stands where no fit has more than {few} of its texts sure.
+A text is *right* if it belongs to the largest class of its topic, and *sure* if its number is at least
+{sure}. Topics are those of `Coterie`, as many as there are classes, with {starts} restarts. *Share* is the largest
+membership alone. *In-sample* figures use the coefficients above; *left out* figures use coefficients fitted without any
+set of the same source, which is what to expect for other texts. *Ranking* is the probability that, of a right and a wrong
+text, the right one has the higher number. A dash means that no fit has more than {few} sure texts.
 
 {main}
 
-Of {sets} sets, {held} have at least {sure} of their sure texts right with coefficients fitted without them; too bold:
-{failed}; hardly a sure text: {unsure}. A single start that is too bold: {worst}. The share by itself is too bold on
-{bold}.
+Of {sets} sets, {held} have at least {sure} of their sure texts right with coefficients fitted without them. Overconfident:
+{failed}; with hardly any sure text: {unsure}. Overconfident in a single restart: {worst}. The share alone is overconfident
+on {bold}.
 
 ## Of texts with a confidence of p, about p are right
 
@@ -496,24 +496,25 @@ With coefficients fitted without the set; each set has the same weight.
 
 ## New texts, other numbers of topics, another method
 
-Topics of one half of the texts and confidence of the other half; half and double as many topics as classes; and
-`{other_name}` with as many, its memberships brought to a sum of 1. All with coefficients fitted without the set.
+Topics learned from one half of the texts and confidence of the other half; half and twice as many topics as classes; and
+`{other_name}` with as many, its memberships scaled to a sum of 1. All with coefficients fitted without the set.
 
 {other}
 
-## What does not hold
+## Limitations
 
-- **Topics broader than the classes.** If two classes make up one topic in every opinion, the texts cannot tell. Too bold
-  with half as many topics as classes: {half}; with double as many: {double}; with as
-  many, on new texts: {new}.
-- **Other methods** are judged with coefficients fitted to `Coterie`. Too bold for `{other_name}`: {nmf}.
-- **Labels are one way to sort texts.** Where words group them in another way, confidence speaks of the grouping by
-  words: the surest texts of `sample` are those in German and in French, whatever they are about.
-- **It is cautious.** Sets whose texts are mostly right and seldom sure are the price of not being too bold on others.
-- **Opinions have a seed.** With another one the confidence of a text moves by {moved} on average, on the set where
-  it moves most by {most_moved}.
-- The figures rest on {sets} sets, by which the ingredients were chosen too; texts of another kind may differ from them
-  by more than they do from each other.
+- **Topics broader than the classes.** If two classes form one topic in every clustering, the texts cannot show it.
+  Overconfident with half as many topics as classes: {half}; with twice as many: {double}; with as many, on new texts:
+  {new}.
+- **Other methods** are judged with coefficients fitted to `Coterie`. Overconfident for `{other_name}`: {nmf}.
+- **Labels are one way to group texts.** If words group them in another way, confidence refers to the grouping by words:
+  the most certain texts of `sample` are those in German and in French, whatever they are about.
+- **It is cautious.** Some sets have mostly right texts and few sure ones; that is the price for not being overconfident on
+  others.
+- **The clusterings are random.** With another random state the confidence of a text changes by {moved} on average, and by
+  {most_moved} on the set where it changes most.
+- The figures are based on {sets} sets, which were also used to choose the features; other kinds of texts may differ from
+  them by more than these sets differ from each other.
 """
 
 

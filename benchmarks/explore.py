@@ -183,7 +183,7 @@ def _small_run(folder):
     data = datasets.load("stackoverflow")
     days = [str(dt.date(2020, 1, 1) + dt.timedelta(days=at % 900)) for at in range(len(data))]
     pl.DataFrame({"date": days, "class": data.labels, "text": data.texts}).write_csv(folder / "small.csv")
-    return _fit(folder, "small", ["--topics", "20", "--date", "date", "--label", "class"])
+    return _fit(folder, "small", ["--topics", "20", "--date", "date", "--class-column", "class"])
 
 
 def _large_run(folder):
@@ -193,7 +193,7 @@ def _large_run(folder):
 
     data = datasets.load("reddit")
     pl.DataFrame({"text": data.texts, "class": data.labels}).write_csv(folder / "large.csv")
-    return _fit(folder, "large", ["--topics", "100", "--label", "class"])
+    return _fit(folder, "large", ["--topics", "100", "--class-column", "class"])
 
 
 def _fit(folder, name, options):
@@ -284,7 +284,7 @@ own at the end, {everything:,.0f} MB with the mapped table.
 def main(arguments):
     if shutil.which("wrk") is None:
         sys.exit("explore.py needs wrk to be fifty clients at once: install it (apt-get install wrk)")
-    head = f"""# How fast the live page answers
+    head = f"""# How fast the live page responds
 
 Written by `python benchmarks/explore.py`; nothing here is typed by hand. A real server on the loopback address, asked one
 request after another unless said otherwise. Read ratios, not seconds: the machine has {os.cpu_count()} cores and is noisy (load average

@@ -93,7 +93,7 @@ def _distinct(X):
 
 
 def embed(X, dimensions: int = 100, over: int = 10, power: int = 4, probes: int = 128):
-    """Texts enriched by the company their words keep, by randomised SVD: rows of UΣ."""
+    """Text vectors from word co-occurrence, by randomised SVD: rows of UΣ."""
     random = np.random.default_rng(0)
     company = unit_rows((unit_rows(ppmi(cooccurrence(X))) + identity(X.shape[1])).tocsr())
     texts = unit_rows((X @ diags(idf(X))).tocsr())
@@ -113,7 +113,7 @@ def embed(X, dimensions: int = 100, over: int = 10, power: int = 4, probes: int 
 
 
 def _shuffled(X):
-    """All tokens dealt out at random over texts of the same lengths."""
+    """All tokens shuffled over texts of the same lengths."""
     tokens = np.repeat(X.indices, X.data.astype(int))
     text = np.repeat(np.arange(X.shape[0]), np.asarray(X.sum(axis=1)).ravel().astype(int))
     dealt = np.random.RandomState(5).permutation(tokens)
@@ -245,7 +245,11 @@ def report(problems: list[Measured], others: list[Measured]) -> str:
         _summary("this rule, source left out", left_out, problems),
         _summary("this rule, other draws, coefficients of the package", answers(others, package), others),
         _summary("this rule, other draws, source left out", answers(others, without), others),
-        _baseline("half-to-half Jaccard over a cloud, largest value", [p.recipe for p in problems], problems),
+        _baseline(
+            "half-to-half Jaccard against a Gaussian null, largest value",
+            [p.recipe for p in problems],
+            problems,
+        ),
         _baseline("the same, other draws", [p.recipe for p in others], others),
         _baseline("always 12", [12] * len(problems), problems),
         _baseline("always 32", [32] * len(problems), problems),
@@ -271,13 +275,13 @@ def report(problems: list[Measured], others: list[Measured]) -> str:
 
 {len(problems)} problems from {len(sources)} sources, K from {min(p.n_classes for p in problems)} to {max(p.n_classes for p in problems)}; the error is |log₂(K̂/K)|. Identical texts count once.
 Subsets are random classes and rows with fixed seeds. "Source left out": coefficients fitted without any problem of the
-same source. "Other draws": other classes and rows of the same sets (some texts are in both), which had no part in any
-fit; bandwidths, ridge and the mass of the interval were settled on the first draw.
+same source. "Other draws": other classes and rows of the same sets (some texts are in both), which were not used in any
+fit; bandwidths, ridge and the mass of the interval were chosen on the first draw.
 
 {table(header + ["best of choice and peaks"], rules)}
 
 Coefficients fitted in this run: {", ".join(f"{c:.2f}" for c in fitted)}; in the package: {", ".join(map(str, rule.COEFFICIENTS))}.
-Verdict "structured" (ratio above {rule.UNSTRUCTURED}), both draws: {sum(r > rule.UNSTRUCTURED for r in real)} of {len(every)} real sets, {sum(r > rule.UNSTRUCTURED for r in shuffled)} of {len(every)} with all tokens dealt out at random.
+Verdict "structured" (ratio above {rule.UNSTRUCTURED}), both draws: {sum(r > rule.UNSTRUCTURED for r in real)} of {len(every)} real sets, {sum(r > rule.UNSTRUCTURED for r in shuffled)} of {len(every)} with shuffled tokens.
 Smallest ratio of a real set {min(real):.2f}, largest of a shuffled one {max(shuffled):.2f}.
 Seconds are processor time on one thread, without the embedding: median {np.median(seconds):.1f}, largest {max(seconds):.1f}.
 

@@ -69,7 +69,7 @@ def report():
         fit = ["fit", small, "--text", "text", "--out", "run"]
         cases = {
             "`coterie fit`, 20,000 rows, 20 topics": [*fit, "--topics", "20"],
-            "`coterie fit`, 20,000 rows, number of topics read from the texts": fit,
+            "`coterie fit`, 20,000 rows, estimated number of topics": fit,
             "`coterie assign`, 20,000 rows": ["assign", "run", small, "--out", "assigned.csv"],
             "`coterie topics`": ["topics", "run"],
             "`coterie edit rename`": ["edit", "rename", "run", "0", "A name"],

@@ -41,7 +41,7 @@ class Measure:
 MEASURES = (
     Measure("accuracy", "Accuracy", "Share of texts in the right topic when each label is given one topic, in %."),
     Measure("nmi", "NMI", "Normalised mutual information of labels and topics, in %."),
-    Measure("ari", "ARI", "Adjusted Rand index, in %; 0 for topics dealt out at random."),
+    Measure("ari", "ARI", "Adjusted Rand index, in %; 0 for random topics."),
     Measure("npmi", "Coherence, NPMI", "Mean NPMI of the ten top terms of a topic, in windows of ten words of the "
             "same texts, times 100."),
     Measure("c_v", "Coherence, C_V", "The measure C_V of the ten top terms, times 100. It also rewards terms that avoid "
@@ -57,11 +57,11 @@ HEAD = """# Quality
 
 Written by `make quality`; nothing here is typed by hand.
 
-Every method gets the same texts, and the number of labels as its number of topics. Labels only score. Methods on
-counts get the same counts, of words as `Vectorizer(min_df=2)` cuts them. Each method has one set of parameters for all sets:
+Every method gets the same texts, and the number of labels as its number of topics. Labels are used only for scoring. Methods
+on counts get the same counts, those of `Vectorizer(min_df=2)`. Each method has one set of parameters for all sets:
 its defaults, or what the notes say. The defaults of coterie were chosen by comparing variants on these and other
 labelled sets, so its figures here are not those of fresh data. MiniLM and WordLlama are embeddings that were trained on
-other texts: they know more than the collection tells. MiniLM is a model for English.
+other texts, so they use more than the collection. MiniLM is a model for English.
 """
 
 NOTES = """

@@ -130,8 +130,8 @@ VARIANTS = {
     "twice, no text left out": nothing_left_out,
     "twice, penalty 1": patched(cycles(2), leave_one_out___PENALTY=1.0),
     "twice, penalty 10": patched(cycles(2), leave_one_out___PENALTY=10.0),
-    "twice, hardly any directions in the classifier": patched(cycles(2), leave_one_out___DIRECTIONS=0.05),
-    "twice, directions count in full": patched(cycles(2), leave_one_out___DIRECTIONS=1.0),
+    "twice, hardly any vectors in the classifier": patched(cycles(2), leave_one_out___DIRECTIONS=0.05),
+    "twice, vectors with full weight": patched(cycles(2), leave_one_out___DIRECTIONS=1.0),
 }
 OTHER_DIMENSIONS = (50, 150)
 
@@ -166,11 +166,11 @@ def page(found) -> str:
     lines = [
         "## What each part of the refinement adds",
         "",
-        f"ACC / NMI in %, mean of {len(SEEDS)} seeds; all variants of a set and a seed start from the same clusters. The",
+        f"ACC / NMI in %, mean of {len(SEEDS)} seeds; all variants of a set and a random state start from the same clusters. The",
         "last columns are means over all sets, with ARI, and the largest standard deviation of ACC over seeds.",
         "Sets with a number are that many classes drawn at random; debian and wordnet are 20,000 texts of each.",
-        "Penalty, weight of directions, number of rounds and the guard were chosen with such figures in view, one value",
-        "for all sets; labels play no other part.",
+        "Penalty, weight of vectors, number of rounds and the guard were chosen with such figures, one value",
+        "for all sets; labels are not used otherwise.",
         "",
     ]
     rows = []

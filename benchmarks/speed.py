@@ -55,7 +55,7 @@ def _sklearn_kmeans(n_topics):
 CASES = {
     "coterie": _fit(_coterie, SMALL),
     "coterie, k-means alone": _fit(lambda k: _coterie(k, refine=False), SMALL),
-    "coterie, number of topics read from the data": _fit(lambda k: _coterie("auto"), SMALL),
+    "coterie, estimated number of topics": _fit(lambda k: _coterie("auto"), SMALL),
     "NMF, tf-idf (scikit-learn)": _fit(_sklearn_nmf, SMALL, min_df=2),
     "k-means, tf-idf, 10 starts (scikit-learn)": _fit(_sklearn_kmeans, SMALL, min_df=2),
 }

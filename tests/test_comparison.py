@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coterie import Coterie, datasets, methods, metrics
-from coterie.comparison import WITH_LABELS, WITHOUT_LABELS, compare
+from coterie.comparison import WITH_CLASSES, WITHOUT_CLASSES, compare
 from coterie.corpus import Vectorizer
 from coterie.errors import InputError
 from coterie.progress import listening, tell
@@ -20,7 +20,7 @@ def sample():
 
 
 def test_scores_against_labels_are_means_of_the_measures(sample):
-    found = compare(sample.texts, sample.labels, methods=["nmf-idf"], n_seeds=2)
+    found = compare(sample.texts, sample.labels, methods=["nmf-idf"], n_restarts=2)
     row = found.rows[0]
     X = Vectorizer(min_df=2).fit_transform(sample.texts)
     k = len(set(sample.labels))
@@ -29,15 +29,15 @@ def test_scores_against_labels_are_means_of_the_measures(sample):
         literal = np.mean([getattr(metrics, name)(sample.labels, run) for run in runs])
         assert getattr(row, name) == pytest.approx(literal)
     assert row.coherence is row.diversity is row.stability is None
-    assert (row.n_topics, row.n_seeds) == (k, 2)
+    assert (row.n_topics, row.n_restarts) == (k, 2)
     assert row.seconds > 0
-    assert found.measures == WITH_LABELS
+    assert found.measures == WITH_CLASSES
     assert found.n_texts == found.n_labelled == len(sample.texts)
     assert found.n_empty == (X.getnnz(axis=1) == 0).sum() > 0
 
 
 def test_measures_without_labels_are_those_of_the_terms_and_of_the_seeds(sample):
-    found = compare(sample.texts, n_topics=6, methods=["nmf-idf"], n_seeds=3)
+    found = compare(sample.texts, n_topics=6, methods=["nmf-idf"], n_restarts=3)
     row = found.rows[0]
     vectorizer = Vectorizer(min_df=2)
     X = vectorizer.fit_transform(sample.texts)
@@ -51,7 +51,7 @@ def test_measures_without_labels_are_those_of_the_terms_and_of_the_seeds(sample)
     assert row.diversity == pytest.approx(np.mean([metrics.diversity(t, 10) for t in topics]))
     assert row.coherence == pytest.approx(np.mean([metrics.coherence(t, reference, "npmi") for t in topics]))
     assert row.nmi is row.ari is row.accuracy is row.purity is None
-    assert found.measures == WITHOUT_LABELS
+    assert found.measures == WITHOUT_CLASSES
 
 
 def rows_of(sequences):
@@ -64,7 +64,7 @@ def test_every_method_with_every_number_of_topics_once_and_in_order():
         TEXTS,
         n_topics=[3, 2, 3],
         methods=["nmf", "lda", "nmf"],
-        n_seeds=2,
+        n_restarts=2,
         progress=lambda *at: told.append(at),
     )
     assert [(row.method, row.n_topics) for row in found.rows] == [
@@ -89,17 +89,17 @@ def test_auto_is_the_number_that_coterie_reads_and_is_read_once(monkeypatch):
             return super().fit(*args, **settings)
 
     monkeypatch.setattr(cluster, "Coterie", Counted)
-    found = compare(texts, n_topics=["auto", 5], methods=["nmf", "nmf-idf"], n_seeds=1)
+    found = compare(texts, n_topics=["auto", 5], methods=["nmf", "nmf-idf"], n_restarts=1)
     assert fits == ["auto"]
     X = Vectorizer(min_df=2).fit_transform(texts)
-    assert found.read == Coterie(random_state=0).fit(X).number_of_topics_
+    assert found.number_of_topics == Coterie(random_state=0).fit(X).number_of_topics_
     assert [row.n_topics for row in found.rows] == [3, 5] * 2
-    alone = compare(texts, n_topics="auto", methods=["nmf"], n_seeds=1)
+    alone = compare(texts, n_topics="auto", methods=["nmf"], n_restarts=1)
     assert [row.n_topics for row in alone.rows] == [3]
 
 
 def test_the_number_is_not_read_where_it_is_known():
-    assert compare(TEXTS, n_topics=2, methods=["nmf"], n_seeds=1).read is None
+    assert compare(TEXTS, n_topics=2, methods=["nmf"], n_restarts=1).number_of_topics is None
 
 
 def test_a_listener_hears_of_each_fit_and_of_nothing_inside(monkeypatch):
@@ -113,7 +113,7 @@ def test_a_listener_hears_of_each_fit_and_of_nothing_inside(monkeypatch):
     monkeypatch.setitem(methods.METHODS, "tells", methods.Method("tells", "-", lambda k, seed: Tells()))
     heard = []
     with listening(heard.append):
-        compare(TEXTS, n_topics=2, methods=["tells", "nmf"], n_seeds=2)
+        compare(TEXTS, n_topics=2, methods=["tells", "nmf"], n_restarts=2)
     fits = [step for step in heard if step.stage == "comparing"]
     assert [(step.done, step.total) for step in fits] == [(done, 4) for done in range(5)]
     assert heard[heard.index(fits[0]) :] == fits
@@ -121,7 +121,7 @@ def test_a_listener_hears_of_each_fit_and_of_nothing_inside(monkeypatch):
 
 def test_it_says_the_same_twice():
     first, second = (
-        compare(TEXTS, LABELS, methods=["spherical-kmeans", "nystrom"], n_seeds=2).rows for _ in range(2)
+        compare(TEXTS, LABELS, methods=["spherical-kmeans", "nystrom"], n_restarts=2).rows for _ in range(2)
     )
     for a, b in zip(first, second, strict=True):
         assert (a.nmi, a.ari, a.accuracy, a.purity) == (b.nmi, b.ari, b.accuracy, b.purity)
@@ -141,7 +141,7 @@ def test_empty_texts_are_kept_and_counted():
 
 
 def test_one_seed_has_no_stability():
-    assert compare(TEXTS, n_topics=2, methods=["nmf"], n_seeds=1).rows[0].stability is None
+    assert compare(TEXTS, n_topics=2, methods=["nmf"], n_restarts=1).rows[0].stability is None
 
 
 def test_warnings_of_a_method_are_kept_not_shown(monkeypatch):
@@ -159,7 +159,7 @@ def test_warnings_of_a_method_are_kept_not_shown(monkeypatch):
 
 
 def test_results_cannot_be_changed():
-    found = compare(TEXTS, LABELS, methods=["nmf"], n_seeds=1)
+    found = compare(TEXTS, LABELS, methods=["nmf"], n_restarts=1)
     with pytest.raises(FrozenInstanceError):
         found.rows[0].nmi = 1.0
 
@@ -168,15 +168,15 @@ def test_results_cannot_be_changed():
     ("arguments", "sentence"),
     [
         ({"texts": []}, "at least one text"),
-        ({"labels": LABELS[1:]}, "labels must be as many as texts, got 23 and 24"),
-        ({"labels": [None] * 24}, "no text has a label"),
-        ({}, "number of topics must be given"),
+        ({"classes": LABELS[1:]}, "classes must have one entry per text: got 23 for 24 texts"),
+        ({"classes": [None] * 24}, "no text has a class"),
+        ({}, "number of topics is needed"),
         ({"n_topics": 25}, "between 1 and the number of texts, 24; got 25"),
         ({"n_topics": [2, 0]}, "between 1 and the number of texts, 24; got 0"),
-        ({"n_topics": 2, "methods": []}, "at least one method"),
-        ({"n_topics": 2, "methods": ["nmf", "nfm"]}, "no method 'nfm'; there are"),
-        ({"n_topics": 2, "n_seeds": 0}, "n_seeds must be at least 1"),
-        ({"texts": ["a b c", "the of"], "n_topics": 1}, "no term is held"),
+        ({"n_topics": 2, "methods": []}, "methods must name at least one of"),
+        ({"n_topics": 2, "methods": ["nmf", "nfm"]}, "unknown method 'nfm'; choose one of"),
+        ({"n_topics": 2, "n_restarts": 0}, "n_restarts must be at least 1"),
+        ({"texts": ["a b c", "the of"], "n_topics": 1}, "no term occurs in enough texts"),
     ],
 )
 def test_what_cannot_be_compared_is_told_in_a_sentence(arguments, sentence):

@@ -126,3 +126,16 @@ def test_nothing_private_is_named():
     for name in tracked:
         if name != "tests/test_docs.py":
             assert not forbidden.search((ROOT / name).read_text(encoding="utf-8", errors="ignore")), name
+
+
+def test_the_stop_words_that_the_docs_name_are_those_of_the_code():
+    from coterie.text.languages import stop_words
+
+    page = (ROOT / "docs/decisions.md").read_text(encoding="utf-8")
+    section = page[page.index("## A short stop list for English") :].split("\n## ")[0]
+    (kept,) = re.findall(r"^- Not stop words here.*$", section, re.MULTILINE)
+    (removed,) = re.findall(r"^- Stop words, as in scikit-learn.*$", section, re.MULTILINE)
+    named = [re.findall(r"\*(\w+)\*", line) for line in (kept, removed)]
+    assert all(named)
+    assert [word for word in named[0] if word in stop_words("english")] == []
+    assert [word for word in named[1] if word not in stop_words("english")] == []

@@ -94,12 +94,12 @@ def test_the_value_that_is_no_source_is_told():
 @pytest.mark.parametrize(
     ("vectors", "message"),
     [
-        (np.ones((3, 2)), r"one row for each of 4 texts, got an array of shape \(3, 2\)"),
-        (np.ones((5, 2)), r"one row for each of 4 texts, got an array of shape \(5, 2\)"),
-        (np.ones(4), r"one row for each of 4 texts, got an array of shape \(4,\)"),
-        (np.ones((4, 0)), r"one row for each of 4 texts, got an array of shape \(4, 0\)"),
-        (np.ones((4, 1, 1)), r"one row for each of 4 texts"),
-        (1.0, r"one row for each of 4 texts, got an array of shape \(\)"),
+        (np.ones((3, 2)), r"one row for each of the 4 texts, got an array of shape \(3, 2\)"),
+        (np.ones((5, 2)), r"one row for each of the 4 texts, got an array of shape \(5, 2\)"),
+        (np.ones(4), r"one row for each of the 4 texts, got an array of shape \(4,\)"),
+        (np.ones((4, 0)), r"one row for each of the 4 texts, got an array of shape \(4, 0\)"),
+        (np.ones((4, 1, 1)), r"one row for each of the 4 texts"),
+        (1.0, r"one row for each of the 4 texts, got an array of shape \(\)"),
         (None, r"embeddings must"),
         (["a", "b", "c", "d"], r"embeddings must be numbers, one row for each text"),
         ([["a"], ["b"], ["c"], ["d"]], r"embeddings must be numbers, one row for each text"),

@@ -28,7 +28,7 @@ def test_negative_numbers_are_refused_where_they_make_no_sense():
     X = texts() * -1.0
     with pytest.raises(ValueError, match="Negative values in data passed to X in KMeansIdf"):
         KMeansIdf(2).fit(X)
-    with pytest.raises(InputError, match="X must not be negative"):
+    with pytest.raises(InputError, match="X must be non-negative"):
         KMeansIdf(2).fit(MemoryEngine([Block(X, np.ones(120), 0)]))
     SphericalKMeans(2).fit(X)
     NystromSemantics().fit(X)
@@ -60,9 +60,9 @@ def test_who_belongs_to_none_goes_to_the_largest_topic():
 def test_checks_of_weights():
     assert check_weights(None, 2).tolist() == [1, 1]
     assert check_weights(3, 2).tolist() == [3, 3]
-    with pytest.raises(InputError, match=r"one number for each of 2 rows, got shape \(3,\)"):
+    with pytest.raises(InputError, match=r"one number for each of the 2 rows, got shape \(3,\)"):
         check_weights([1, 2, 3], 2)
-    with pytest.raises(InputError, match="finite and not negative"):
+    with pytest.raises(InputError, match="finite and non-negative"):
         check_weights([1, -1], 2)
     with pytest.raises(InputError, match="must not be zero for every row"):
         check_weights([0, 0], 2)

@@ -46,7 +46,7 @@ def test_every_method_is_described_in_one_line():
 
 
 def test_an_unknown_name_is_told_with_the_choices():
-    with pytest.raises(InputError, match=r"no method 'kmeans'; there are coterie, nmf, .*lda"):
+    with pytest.raises(InputError, match=r"unknown method 'kmeans'; choose one of coterie, nmf, .*lda"):
         methods.make("kmeans", 3)
 
 

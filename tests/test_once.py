@@ -67,7 +67,9 @@ def test_a_fit_looks_at_every_text_once(tmp_path, counts, method, batch_rows):
         }
     ).write_csv(tmp_path / "tickets.csv")
     source = read_texts(tmp_path / "tickets.csv", "subject", batch_rows=batch_rows)
-    run = fit_run(source, tmp_path / "run", TopicModel(n_topics=3, method=method), date="day", label="team")
+    run = fit_run(
+        source, tmp_path / "run", TopicModel(n_topics=3, method=method), date="day", class_column="team"
+    )
     # words that nobody else used were encoded, too: copies are told by their words
     assert run.info["data"]["texts"] == len(texts)
     assert counts == {"passes": 1, "tokenised": len(texts), "scored": run.info["distinct"]}

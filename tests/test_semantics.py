@@ -167,7 +167,7 @@ def test_nothing_at_all():
 
 
 def test_wrong_parameters_are_told():
-    with pytest.raises(InputError, match="shift must be above 0, got 0"):
+    with pytest.raises(InputError, match="shift must be positive, got 0"):
         semantics.ppmi(np.eye(2), shift=0)
     with pytest.raises(InputError, match="window must be at least 1, got 0"):
         semantics.window_cooccurrence(Sequences.concatenate([]), 3, window=0)

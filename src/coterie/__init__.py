@@ -1,21 +1,21 @@
-"""coterie: topics and clusters in short texts, through the company words keep.
+"""coterie: topics and clusters in short texts, using word co-occurrence.
 
-The way through the package:
+The packages:
 
     coterie.topics     TopicModel: texts in, topics out; read this first
     coterie.runs       the run folder that ``coterie fit`` writes
-    coterie.text       files and lists of texts, read in batches; words
-    coterie.corpus     texts as row blocks of counts: identical texts folded, in one order (Vectorizer)
+    coterie.text       reading texts from files and lists, and cutting them into words
+    coterie.corpus     texts as row blocks of counts, identical texts merged (Vectorizer)
     coterie.engines    map and sum over row blocks, in memory or from disk
-    coterie.weights    how much a term counts: binary, idf, Ncut
-    coterie.semantics  what terms tell about each other: co-occurrence, PPMI, correlations
-    coterie.linalg     rows of unit length, singular vectors, k-means, a canonical order
+    coterie.weights    term weights: binary, idf, Ncut
+    coterie.semantics  relations between terms: co-occurrence, PPMI, correlations
+    coterie.linalg     numerical functions: unit rows, singular vectors, k-means, canonical order
     coterie.factor     topics by factorisation: NMF, TermNMF, SemanticNMF, NystromSemantics
-    coterie.cluster    Coterie, the method to reach for first; SphericalKMeans
-    coterie.baselines  what the papers compare with
-    coterie.map        where topics and texts lie on a plane
+    coterie.cluster    Coterie, the default method; SphericalKMeans
+    coterie.baselines  methods to compare with
+    coterie.map        positions of topics and texts on the map
     coterie.metrics    clustering scores, coherence, diversity, classification accuracy
-    coterie.datasets   named labelled texts, and the built-in sample
+    coterie.datasets   labelled data sets by name, and the built-in sample
 """
 
 from importlib import import_module
@@ -36,7 +36,7 @@ _NAMES: dict[str, str] = {
     "open_run": "coterie.runs",
     "read_texts": "coterie.text",
 }
-#: Packages that are there as attributes, such as ``coterie.metrics``, without an import of their own.
+#: Packages available as attributes, such as ``coterie.metrics``, without a separate import.
 _PACKAGES = ("baselines", "corpus", "datasets", "engines", "methods", "metrics", "semantics", "weights")
 
 __all__ = ["__version__", "datasets", *_NAMES]  # noqa: PLE0604

@@ -1,4 +1,4 @@
-"""Several methods and numbers of topics side by side on the same texts; computing only, nothing is shown."""
+"""Compare methods and numbers of topics on the same texts. Computes the scores; shows nothing."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     from coterie.corpus import Vectorizer
     from coterie.corpus.sequences import Sequences
 
-#: More labels than this are hardly topics, and would take hours.
+#: More classes than this are hardly topics, and would take hours.
 _MOST_CLASSES = 300
-#: What is compared where nobody says what: methods that the base install brings along.
+#: Methods compared by default: those that need no extra package.
 DEFAULT_METHODS = ("coterie", "nmf-ncut", "term-nmf", "semantic-nmf", "nystrom", "spherical-kmeans")
-#: Measures against labels, and measures that need none; the first of each is the main one.
-WITH_LABELS = ("nmi", "ari", "accuracy", "purity")
-WITHOUT_LABELS = ("coherence", "diversity", "stability")
+#: Measures with known classes, and measures without; the first of each is the main one.
+WITH_CLASSES = ("nmi", "ari", "accuracy", "purity")
+WITHOUT_CLASSES = ("coherence", "diversity", "stability")
 TOP_TERMS = 10
 
-#: Called with the runs done and all there are.
+#: Called with the number of fits done and their total.
 Progress = Callable[[int, int], None]
-#: A number of topics, or "auto": the one that `Coterie` reads from the texts.
+#: A number of topics, or "auto": the number that `Coterie` estimates.
 Size = int | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One method with one number of topics: means over seeds, None where a measure does not apply.
+    """Scores of one method with one number of topics: means over restarts, None if a measure does not apply.
 
-    `seconds` is the median time of a fit; `warnings` is what the method had to say.
+    `seconds` is the median time of a fit; `warnings` are those of the method.
     """
 
     method: str
     n_topics: int
-    n_seeds: int
+    n_restarts: int
     seconds: float
     nmi: float | None = None
     ari: float | None = None
@@ -62,9 +62,8 @@ class Compared:
 class Comparison:
     """The rows of a comparison, and what they were computed from.
 
-    `n_empty` texts hold no known term; they have a row and a topic as all others. `n_labelled` texts have
-    a label and count in the scores. `read` is the number of topics read from the texts, where that was asked
-    for.
+    `n_empty` texts contain no known word; they get a topic like all others. `n_labelled` texts have a class
+    and are scored. `number_of_topics` is the estimate, if "auto" was asked for.
     """
 
     n_texts: int
@@ -73,85 +72,87 @@ class Comparison:
     n_labelled: int
     n_classes: int
     rows: tuple[Compared, ...]
-    read: NumberOfTopics | None = None
+    number_of_topics: NumberOfTopics | None = None
 
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures that were computed, the main one first."""
-        return WITH_LABELS if self.n_labelled else WITHOUT_LABELS
+        return WITH_CLASSES if self.n_labelled else WITHOUT_CLASSES
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What every run shares."""
+    """What all fits share."""
 
     X: Any
     terms: Sequence[str]
     running: Sequences
-    labels: list[str]
+    classes: list[str]
     labelled: npt.NDArray[np.int64]
 
 
 def compare(
     texts: Sequence[str | None],
-    labels: Sequence[str | None] | None = None,
+    classes: Sequence[str | None] | None = None,
     *,
     n_topics: Size | Iterable[Size] | None = None,
     methods: Iterable[str] = DEFAULT_METHODS,
-    n_seeds: int = 3,
+    n_restarts: int = 3,
     vectorizer: Vectorizer | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Fit each method with each number of topics and several seeds, and measure what comes out.
+    """Fit each method with each number of topics and several random states, and score the results.
 
-    With labels: NMI, ARI, accuracy and purity. Without: NPMI coherence and diversity of the ten top terms
-    of each topic in these texts, and stability, the mean ARI between the topics of two seeds.
+    With known classes, the scores are NMI, ARI, accuracy and purity. Without, they are NPMI coherence and
+    diversity of the top ten terms of each topic, and stability: the mean ARI between two restarts.
 
     Parameters
     ----------
     texts
-        One string for each text; None is an empty one.
-    labels
-        The class of each text, if known. Texts whose label is None or empty are fitted and not scored.
+        The texts; None counts as an empty one.
+    classes
+        The class of each text, if known. Texts whose class is None or empty are fitted but not scored.
     n_topics
-        A number of topics or several. "auto": the number that `Coterie` reads from the texts, for all methods
-        alike. None: the number of different labels.
+        One number of topics, or several. "auto" stands for the number that `Coterie` estimates, which is then
+        used for all methods. The default is the number of classes.
     methods
-        Names of `coterie.methods`.
-    n_seeds
-        Seeds 0, 1, … for each of them. Stability needs two.
+        Names from `coterie.methods`.
+    n_restarts
+        Number of fits of each method, with random states 0, 1, …; stability needs two.
     vectorizer
-        How texts become counts; by default English terms that at least two texts hold.
+        How texts become counts; by default English terms that occur in at least two texts.
     progress
-        Called after each fit with the number of fits done and of all.
+        Called after each fit with the number of fits done and their total.
 
     Examples
     --------
     >>> texts = ["late parcel", "parcel is late", "refund my money", "money refund"] * 5
-    >>> labels = ["delivery", "delivery", "payment", "payment"] * 5
-    >>> found = compare(texts, labels, methods=["spherical-kmeans"])
-    >>> found.rows[0].n_topics, round(found.rows[0].accuracy, 2)
+    >>> classes = ["delivery", "delivery", "payment", "payment"] * 5
+    >>> comparison = compare(texts, classes, methods=["spherical-kmeans"])
+    >>> comparison.rows[0].n_topics, round(comparison.rows[0].accuracy, 2)
     (2, 1.0)
     """
     chosen = _chosen(methods)
-    if n_seeds < 1:
-        raise InputError(f"n_seeds must be at least 1, got {n_seeds}")
-    classes = _classes(texts, labels)
-    asked = _asked(n_topics, classes, len(texts))
-    shared = _read(texts, labels, vectorizer)
-    read = _number_of_topics(shared) if "auto" in asked else None
-    sizes = list(dict.fromkeys(read.n_topics if read and size == "auto" else int(size) for size in asked))
-    told = _Told(progress, len(chosen) * len(sizes) * n_seeds)
-    rows = [_compared(shared, name, size, n_seeds, told) for name in chosen for size in sizes]
+    if n_restarts < 1:
+        raise InputError(f"n_restarts must be at least 1, got {n_restarts}")
+    distinct = _distinct(classes, len(texts))
+    asked = _asked(n_topics, distinct, len(texts))
+    shared = _read(texts, classes, vectorizer)
+    estimate = _number_of_topics(shared) if "auto" in asked else None
+    sizes = list(
+        dict.fromkeys(estimate.n_topics if estimate and size == "auto" else int(size) for size in asked)
+    )
+    fits = _Fits(progress, len(chosen) * len(sizes) * n_restarts)
+    rows = [_compared(shared, name, size, n_restarts, fits) for name in chosen for size in sizes]
     n_empty = int((shared.X.getnnz(axis=1) == 0).sum())
     return Comparison(
-        len(texts), n_empty, len(shared.terms), len(shared.labels), len(classes), tuple(rows), read
+        len(texts), n_empty, len(shared.terms), len(shared.classes), len(distinct), tuple(rows), estimate
     )
 
 
 @dataclass
-class _Told:
-    """Tells after each fit how many there were."""
+class _Fits:
+    """Counts the fits and reports each of them as progress."""
 
     progress: Progress | None
     total: int
@@ -160,7 +161,7 @@ class _Told:
     def __post_init__(self) -> None:
         tell("comparing", 0, self.total, "fits")
 
-    def __call__(self) -> None:
+    def count(self) -> None:
         self.done += 1
         tell("comparing", self.done, self.total, "fits")
         if self.progress:
@@ -171,36 +172,37 @@ def _chosen(methods: Iterable[str]) -> list[str]:
     """The methods to compare, each once."""
     chosen = list(dict.fromkeys(methods))
     if not chosen:
-        raise InputError(f"methods must name at least one method; there are {', '.join(table.names())}")
+        raise InputError(f"methods must name at least one of {', '.join(table.names())}")
     for name in chosen:
         table.find(name)
     return chosen
 
 
 def _number_of_topics(shared: _Texts) -> NumberOfTopics | None:
-    """What `Coterie` reads from the texts; refining would not change it."""
+    """The number of topics that `Coterie` estimates; refining would not change it."""
     from coterie.cluster import Coterie
 
     return Coterie("auto", refine=False, restarts=1, random_state=0).fit(shared.X).number_of_topics_
 
 
-def _classes(texts: Sequence[str | None], labels: Sequence[str | None] | None) -> set[str]:
-    if not len(texts):
+def _distinct(classes: Sequence[str | None] | None, n_texts: int) -> set[str]:
+    """The different classes; none if no classes were given."""
+    if not n_texts:
         raise InputError("there must be at least one text, got none")
-    if labels is None:
+    if classes is None:
         return set()
-    if len(labels) != len(texts):
-        raise InputError(f"labels must be as many as texts, got {len(labels)} and {len(texts)}")
-    classes = {label for label in labels if label}
-    if not classes:
-        raise InputError("no text has a label; leave the labels out to compare without them")
-    return classes
+    if len(classes) != n_texts:
+        raise InputError(f"classes must have one entry per text: got {len(classes)} for {n_texts} texts")
+    distinct = {name for name in classes if name}
+    if not distinct:
+        raise InputError("no text has a class; omit the classes (--class-column) to compare without them")
+    return distinct
 
 
 def _asked(n_topics: Size | Iterable[Size] | None, classes: set[str], n_texts: int) -> list[Size]:
-    """The numbers of topics to try, each once; "auto" is still to be read."""
+    """The numbers of topics to try, each once; "auto" is still to be estimated."""
     if n_topics is None:
-        return [_as_many_as(classes)]
+        return [_number_of_classes(classes)]
     asked: list[Size] = [n_topics] if isinstance(n_topics, int) or n_topics == "auto" else list(n_topics)
     for size in asked:
         if size != "auto" and not 1 <= size <= n_texts:
@@ -210,24 +212,23 @@ def _asked(n_topics: Size | Iterable[Size] | None, classes: set[str], n_texts: i
     return list(dict.fromkeys(asked))
 
 
-def _as_many_as(classes: set[str]) -> int:
+def _number_of_classes(classes: set[str]) -> int:
     if not classes:
         raise InputError(
-            "the number of topics must be given (--topics) where there are no labels; "
-            "'auto' reads one from the texts"
+            "the number of topics is needed (--topics) if there are no known classes; 'auto' estimates it"
         )
     if len(classes) > _MOST_CLASSES:
         raise InputError(
-            f"there are {len(classes):,} different labels, too many to take for the number of topics; "
-            "give it (--topics)"
+            f"there are {len(classes):,} different classes, too many to use as the number of topics; "
+            "choose a number (--topics)"
         )
     return len(classes)
 
 
 def _read(
-    texts: Sequence[str | None], labels: Sequence[str | None] | None, vectorizer: Vectorizer | None
+    texts: Sequence[str | None], classes: Sequence[str | None] | None, vectorizer: Vectorizer | None
 ) -> _Texts:
-    """Texts as counts and as running words."""
+    """Texts as counts and as sequences of words."""
     import numpy as np
 
     from coterie.corpus import Vectorizer
@@ -236,51 +237,54 @@ def _read(
     X = vectorizer.fit_transform(texts)
     if not X.shape[1]:
         raise InputError(
-            "no term is held by as many texts as the vocabulary asks for, so there is nothing to compare"
+            "no term occurs in enough texts to be used, so there is nothing to compare; try more texts"
         )
-    labelled = [i for i, label in enumerate(labels or ()) if label]
+    labelled = [i for i, name in enumerate(classes or ()) if name]
     return _Texts(
         X=X,
         terms=vectorizer.vocabulary_.terms,
         running=vectorizer.sequences(texts).known(),
-        labels=[str(labels[i]) for i in labelled] if labels else [],
+        classes=[str(classes[i]) for i in labelled] if classes else [],
         labelled=np.array(labelled, dtype=np.int64),
     )
 
 
-def _compared(shared: _Texts, name: str, size: int, n_seeds: int, told: _Told) -> Compared:
-    """All seeds of one method with one number of topics."""
-    seconds, found, said, terms = [], [], [], []
-    for seed in range(n_seeds):
-        model = table.make(name, size, seed)
+def _compared(shared: _Texts, name: str, size: int, n_restarts: int, fits: _Fits) -> Compared:
+    """All restarts of one method with one number of topics."""
+    seconds, assigned, messages, terms = [], [], [], []
+    for random_state in range(n_restarts):
+        model = table.make(name, size, random_state)
         with unheard(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             start = time.perf_counter()
-            labels = model.fit_predict(shared.X)
+            topics = model.fit_predict(shared.X)
             seconds.append(time.perf_counter() - start)
-        said += [str(warning.message) for warning in caught]
-        found.append(labels)
+        messages += [str(warning.message) for warning in caught]
+        assigned.append(topics)
         terms.append([[shared.terms[c] for c in topic] for topic in table.topic_terms(model, TOP_TERMS)])
-        told()
+        fits.count()
     measured = dict(
-        _against_labels(shared, found) if shared.labels else _without_labels(shared, found, terms)
+        _against_classes(shared, assigned) if shared.classes else _without_classes(shared, assigned, terms)
     )
-    return Compared(name, size, n_seeds, median(seconds), **measured, warnings=tuple(dict.fromkeys(said)))
+    warned = tuple(dict.fromkeys(messages))
+    return Compared(name, size, n_restarts, median(seconds), **measured, warnings=warned)
 
 
-def _against_labels(shared: _Texts, found: list[Any]) -> Iterator[tuple[str, float]]:
+def _against_classes(shared: _Texts, assigned: list[Any]) -> Iterator[tuple[str, float]]:
     from coterie.metrics import clustering_scores
 
-    scores = [clustering_scores(shared.labels, topics[shared.labelled]) for topics in found]
-    for measure in WITH_LABELS:
+    scores = [clustering_scores(shared.classes, topics[shared.labelled]) for topics in assigned]
+    for measure in WITH_CLASSES:
         yield measure, fmean(getattr(score, measure) for score in scores)
 
 
-def _without_labels(shared: _Texts, found: list[Any], terms: list[Any]) -> Iterator[tuple[str, float | None]]:
+def _without_classes(
+    shared: _Texts, assigned: list[Any], terms: list[Any]
+) -> Iterator[tuple[str, float | None]]:
     from coterie.metrics import ari, coherence, diversity
 
     reference = (shared.running, shared.terms)
     yield "coherence", fmean(coherence(topics, reference, "npmi", top_n=TOP_TERMS) for topics in terms)
     yield "diversity", fmean(diversity(topics, TOP_TERMS) for topics in terms)
-    pairs = list(combinations(found, 2))
+    pairs = list(combinations(assigned, 2))
     yield "stability", fmean(ari(a, b) for a, b in pairs) if pairs else None

@@ -1,4 +1,4 @@
-"""Vectors of texts from elsewhere: an array, a function, a model with `encode`, or the static one."""
+"""Embeddings of texts: an array, a function, a model with `encode`, or the built-in static one."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ STATIC = "static"
 
 
 def is_source(source: Any) -> bool:
-    """Whether vectors of new texts can be had from this: not from an array, which has those it has."""
+    """Whether `source` can embed new texts, which an array cannot."""
     if isinstance(source, str):  # which has an `encode` of its own
         return _is_static(source)
     return callable(source) or hasattr(source, "encode")
 
 
 def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
-    """One vector for each text.
+    """One embedding per text.
 
     Parameters
     ----------
     source
         A function from a list of texts to an array, an object with such an `encode`
-        (sentence-transformers, model2vec), or "static" for the model inside the extra ``coterie[words]``.
+        (sentence-transformers, model2vec), or "static" for the model in the extra ``coterie[words]``.
     texts
-        The texts; an empty one is given to the model as a blank.
+        The texts; an empty one is passed to the model as a space.
     """
     if not is_source(source):
         raise InputError(
@@ -51,15 +51,16 @@ def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
 
 
 def checked(vectors: Any, n_rows: int) -> Vectors:
-    """A two-dimensional array of finite numbers with a row for each text."""
+    """Check for a two-dimensional array of finite numbers with one row per text."""
     try:
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told as such
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is reported below
             array = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"embeddings must be numbers, one row for each text: {error}") from error
     if array.ndim != 2 or array.shape[0] != n_rows or array.shape[1] < 1:
         raise InputError(
-            f"embeddings must have one row for each of {n_rows} texts, got an array of shape {array.shape}"
+            f"embeddings must have one row for each of the {n_rows} texts, "
+            f"got an array of shape {array.shape}"
         )
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if len(bad):
@@ -73,9 +74,11 @@ def _is_static(source: Any) -> bool:
 
 @cache
 def _static_model() -> Any:
-    """The model that lies inside the wordllama package; nothing is fetched."""
+    """The model inside the wordllama package; nothing is downloaded."""
     try:
         import wordllama
     except ImportError as error:
-        raise InputError('embeddings="static" needs the extra: pip install "coterie[words]"') from error
+        raise InputError(
+            'embeddings="static" needs an extra package: pip install "coterie[words]"'
+        ) from error
     return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

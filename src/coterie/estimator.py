@@ -1,4 +1,4 @@
-"""What all estimators on documents × terms share: checks, canonical order, folding, topics of new rows."""
+"""Base classes of all estimators on documents × terms: checks, canonical order, predictions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Array = npt.NDArray[np.float64]
 class Documents:
     """The documents to learn from: blocks of distinct rows in canonical order.
 
-    `columns[j]` is the input column behind column j; `rows[i]` the distinct row that row i of the input
-    became, −1 for a row of weight 0, or None where an engine was given.
+    `columns[j]` is the input column of column j; `rows[i]` is the distinct row of input row i, −1 for a row
+    with weight 0; `rows` is None if the input was an engine.
     """
 
     engine: Engine
@@ -40,9 +40,9 @@ class Documents:
 class DocumentEstimator(BaseEstimator):
     """Fits documents × terms: a matrix, or an engine whose blocks need not fit into memory.
 
-    A subclass learns in `_learn` from rows that are folded and in canonical order, so its result cannot
-    depend on the order of rows or columns, on duplicates or on threads. Attributes it names in
-    `_by_column` hold terms along their last axis and are put back into the order of the input.
+    A subclass learns in `_learn` from distinct rows in canonical order, so its result cannot depend on the
+    order of rows or columns, on duplicates or on threads. Attributes listed in `_by_column` have terms along
+    their last axis and are put back into input order.
     """
 
     _by_column: ClassVar[tuple[str, ...]] = ("components_",)
@@ -60,7 +60,7 @@ class DocumentEstimator(BaseEstimator):
         y
             Ignored.
         sample_weight
-            How many texts each row stands for.
+            How many texts each row represents.
         """
         documents = self._documents(X, sample_weight)
         with one_blas_thread():
@@ -90,7 +90,7 @@ class DocumentEstimator(BaseEstimator):
         """Set the fitted attributes; columns are in the order of `documents`."""
 
     def _after_fit(self, X: Any, documents: Documents) -> None:
-        """What is left to do once attributes are in the order of the input."""
+        """Called when the attributes are in input order."""
 
     def _documents(self, X: Any, sample_weight: npt.ArrayLike | None) -> Documents:
         if isinstance(X, Engine):
@@ -101,14 +101,14 @@ class DocumentEstimator(BaseEstimator):
             return Documents(engine, np.arange(engine.n_terms), None)
         matrix = self._checked(X, reset=True)
         weights = check_weights(sample_weight, matrix.shape[0])
-        there = weights > 0  # a row of weight 0 is not there
-        found = canonical(matrix if there.all() else matrix[there], weights[there])
+        used = weights > 0  # a row with weight 0 is ignored
+        ordered = canonical(matrix if used.all() else matrix[used], weights[used])
         rows = np.full(len(weights), -1)
-        rows[there] = found.rows
-        return Documents(as_engine(found.X, found.weights), found.columns, rows)
+        rows[used] = ordered.rows
+        return Documents(as_engine(ordered.X, ordered.weights), ordered.columns, rows)
 
     def _blocks(self, X: Any) -> Engine:
-        """Row blocks of documents that come after those that were fitted."""
+        """Row blocks of new documents."""
         check_is_fitted(self, self._by_column)
         if not isinstance(X, Engine):
             return as_engine(self._checked(X, reset=False))
@@ -120,11 +120,11 @@ class DocumentEstimator(BaseEstimator):
         return X
 
     def _checked(self, X: Any, *, reset: bool) -> csr_matrix:
-        """X as a CSR matrix of finite numbers with the columns that were fitted."""
+        """X as a CSR matrix of finite numbers with the fitted columns."""
         if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], str):
             raise InputError(
-                f"X must be documents × terms, got texts: Vectorizer().fit_transform(texts) makes counts of "
-                f"them for {type(self).__name__}"
+                f"X must be documents × terms, got texts; use Vectorizer().fit_transform(texts) to get "
+                f"counts for {type(self).__name__}"
             )
         X = validate_data(
             self,
@@ -135,7 +135,7 @@ class DocumentEstimator(BaseEstimator):
             reset=reset,
         )
         matrix = csr_matrix(X)
-        if not matrix.has_canonical_format:  # the caller's matrix stays as it is
+        if not matrix.has_canonical_format:  # do not change the caller's matrix
             matrix = matrix.copy()
             matrix.sum_duplicates()
         return matrix
@@ -150,8 +150,8 @@ class DocumentEstimator(BaseEstimator):
 class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentEstimator):
     """An estimator that turns each document into a few numbers: `components_` has a row for each of them.
 
-    A subclass gives `_learn` and `_memberships`. What becomes of a row follows from the row and what was
-    fitted alone, so a document alone, in a batch and in `fit_transform` gets the same answer.
+    A subclass provides `_learn` and `_memberships`. The result for a row depends only on the row and the
+    fitted model, so a document gets the same result alone, in a batch and in `fit_transform`.
     """
 
     components_: Array
@@ -161,7 +161,7 @@ class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         """Documents × components for rows with columns as in the input."""
 
     def transform(self, X: Any) -> Array:
-        """One row of numbers for each document."""
+        """Memberships, one row per document."""
         return np.concatenate(list(self._blocks(X).map(self._block_memberships)))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Array:
@@ -180,14 +180,14 @@ class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
 class TopicEstimator(ClusterMixin, DocumentTransformer):
     """An estimator with topics: `components_` (topics × terms), and memberships of documents in them.
 
-    A subclass gives `_learn` and `_memberships`, and `_open` where some topics are nobody's.
+    A subclass provides `_learn` and `_memberships`, and `_open` if some topics can have no documents.
     """
 
     labels_: npt.NDArray[np.int64]
     fallback_: int
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """The topic each document belongs to most; the largest topic for one that belongs to none."""
+        """The topic with the largest membership of each document; the largest topic if all are 0."""
         topics = np.concatenate(list(self._blocks(X).map(self._block_topics)))
         return np.where(topics < 0, self.fallback_, topics)
 
@@ -199,7 +199,7 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
         return self.labels_ if not isinstance(X, Engine) else self.predict(X)
 
     def open_topics(self) -> npt.NDArray[np.bool_]:
-        """The topics that a document may be put into."""
+        """The topics that documents can be assigned to."""
         return np.ones(len(self.components_), dtype=bool)
 
     def read_topics(self, documents: Engine, sizes: Array, counts: Array) -> npt.NDArray[np.bool_]:
@@ -218,7 +218,7 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
         return np.ones(len(sizes), dtype=bool)
 
     def _block_topics(self, block: Block) -> npt.NDArray[np.int64]:
-        """The topic that each document belongs to most; −1 for a document that belongs to none."""
+        """The topic with the largest membership of each document; −1 if all are 0."""
         return self._strongest(self._block_memberships(block))
 
     def _strongest(self, memberships: Array) -> npt.NDArray[np.int64]:
@@ -228,11 +228,11 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
 
     def _sizes(self, topics: npt.NDArray[np.int64], weights: Array) -> Array:
         """The weight of the documents of each topic."""
-        some = topics >= 0
-        return np.bincount(topics[some], weights[some], len(self.components_)).astype(np.float64)
+        assigned = topics >= 0
+        return np.bincount(topics[assigned], weights[assigned], len(self.components_)).astype(np.float64)
 
     def _after_fit(self, X: Any, documents: Documents) -> None:
-        """Find the largest topic, for documents that belong to none, and the topic of each document."""
+        """Find the largest topic, used for documents without one, and the topic of each document."""
         engine = documents.engine
         if documents.rows is None:  # nothing is kept for each row of an engine
             self.__dict__.pop("labels_", None)
@@ -248,7 +248,7 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
 
 
 def check_weights(weights: npt.ArrayLike | None, n_rows: int) -> Array:
-    """Weights of rows: ones if not given; finite and not negative."""
+    """Weights of rows: ones if not given; finite and non-negative."""
     if weights is None:
         return np.ones(n_rows)
     checked = np.asarray(weights, dtype=np.float64)
@@ -256,22 +256,22 @@ def check_weights(weights: npt.ArrayLike | None, n_rows: int) -> Array:
         checked = np.full(n_rows, float(checked))
     if checked.shape != (n_rows,):
         raise InputError(
-            f"sample_weight must have one number for each of {n_rows} rows, got shape {checked.shape}"
+            f"sample_weight must have one number for each of the {n_rows} rows, got shape {checked.shape}"
         )
     if not np.isfinite(checked).all() or (checked < 0).any():
-        raise InputError("sample_weight must be finite and not negative")
+        raise InputError("sample_weight must be finite and non-negative")
     if not checked.any():
         raise InputError("sample_weight must not be zero for every row")
     return checked
 
 
 def check_block(block: Block, non_negative: bool) -> None:
-    """Refuse a row block with numbers that are not finite, or negative where they must not be."""
+    """Raise an error if a block has numbers that are not finite, or negative ones where not allowed."""
     values = block.X.data if issparse(block.X) else block.X
     if not np.isfinite(values).all():
-        raise InputError("X must hold finite numbers, got NaN or infinity in a row block")
+        raise InputError("X must contain finite numbers, got NaN or infinity in a row block")
     if non_negative and (values < 0).any():
-        raise InputError("X must not be negative, got negative values in a row block")
+        raise InputError("X must be non-negative, got negative values in a row block")
 
 
 def check_count(name: str, value: Any, owner: object, least: int = 1) -> int:

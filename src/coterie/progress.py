@@ -1,7 +1,7 @@
-"""Who wants to know how far the work is: a listener for the time of a `with`, and what tells it.
+"""Progress of long work: the library reports steps, and callers may listen.
 
-The library tells; whoever calls it may listen. A listener hears and changes nothing: what it returns is
-dropped, what it raises ends the listening and not the work.
+A listener cannot change the work: its return value is ignored, and an error in it ends the listening but not
+the work.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`done` of `total` units of a stage; the total is None where nobody knows it."""
+    """`done` of `total` units of a stage; the total is None if it is unknown."""
 
     stage: str
     done: int
@@ -33,7 +33,7 @@ _listener: ContextVar[Listener | None] = ContextVar("coterie_listener", default=
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Within it, work of the library in this thread is told to the listener, and to no one else.
+    """Report the progress of work in this thread to `listener`, and to no other listener.
 
     >>> heard = []
     >>> with listening(heard.append):
@@ -48,11 +48,11 @@ def listening(listener: Listener) -> Iterator[None]:
         nonlocal fault
         if fault is not None:
             return
-        # while it listens nobody does: a listener that calls the library must not be told of that
+        # a listener that calls the library must not be called for that
         inner = _listener.set(None)
         try:
             listener(step)
-        except Exception as error:  # whatever it is, it is the listener's, and no reason to lose a fit
+        except Exception as error:  # an error of the listener is no reason to lose a fit
             fault = error
         finally:
             _listener.reset(inner)
@@ -63,12 +63,12 @@ def listening(listener: Listener) -> Iterator[None]:
     finally:
         _listener.reset(outer)
     if fault is not None:
-        warnings.warn(f"the listener to progress failed: {fault!r}", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"the progress listener failed: {fault!r}", RuntimeWarning, stacklevel=3)
 
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Within it nothing is told: for work that is a part of a stage and no stage of its own."""
+    """Report nothing: for work that is part of another stage."""
     outer = _listener.set(None)
     try:
         yield
@@ -77,16 +77,16 @@ def unheard() -> Iterator[None]:
 
 
 def tell(stage: str, done: int, total: int | None = None, unit: str = "") -> None:
-    """Say how far a stage is; next to nothing happens where nobody listens."""
+    """Report how far a stage is; costs next to nothing if nobody listens."""
     listener = _listener.get()
     if listener is not None:
         listener(Step(stage, done, total, unit))
 
 
 def counted(items: Iterable[T], stage: str, total: int | None = None, unit: str = "") -> Iterator[T]:
-    """The same items; told at the start and after each of them is done with.
+    """Yield the same items, and report progress at the start and after each.
 
-    The total is the number of items where they have one.
+    The total defaults to the number of items, if they have a length.
     """
     if total is None and isinstance(items, Sized):
         total = len(items)

@@ -13,11 +13,11 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import polars as pl
 
-#: Why a text of which nothing is known is where it is.
+#: The reason for a text without a known word.
 NO_KNOWN_WORD = "no known word"
-#: Why a text whose words are all known to no topic is where it is.
-NO_TOPIC = "its words speak for no topic"
-#: Why a text that somebody put into a topic is where it is.
+#: The reason for a text whose words point to no topic.
+NO_TOPIC = "its words point to no topic"
+#: The reason for a text that was pinned to a topic by hand.
 PINNED = "pinned"
 #: What is said in place of a reason, by number; the first is nothing.
 NOTES = ("", PINNED, NO_KNOWN_WORD, NO_TOPIC)
@@ -25,13 +25,13 @@ NOTES = ("", PINNED, NO_KNOWN_WORD, NO_TOPIC)
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as a person reads it.
+    """A topic as users see it.
 
-    `terms` are words as people write them, the most telling first, and `weights` how likely a word of the
-    topic is each of them. `size` is the number of texts, those without a known word left out, and `share`
-    their part of all texts. `coherence` is the mean NPMI of its first terms in the texts, −1 … 1;
-    `distinctiveness` the part of their uses that falls into this topic, 0 … 1. `examples` are typical texts,
-    no two of them alike.
+    `terms` are words as people write them, the most distinctive first, and `weights` the probability of each
+    in the topic. `size` is the number of texts, without those that have no known word, and `share` is their
+    share of all texts. `coherence` is the mean NPMI of the first terms in the texts, −1 … 1;
+    `distinctiveness` is the share of their uses that falls into this topic, 0 … 1. `examples` are typical
+    texts, all different.
     """
 
     id: int
@@ -47,8 +47,8 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a text is in its topic: which of its words say so, and words of the topic that it does not hold
-    but that keep its company. `note` is said where there is something else to it.
+    """Why a text is in its topic: its deciding words, and related words of the topic that often co-occur with
+    them. `note` explains special cases.
 
     >>> print(Reason(("refund", "invoice"), ("charge",)))
     refund, invoice; related: charge
@@ -65,7 +65,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Where a text belongs, how sure that is, where else it might belong (None if nowhere), and why."""
+    """The topic of a text, its confidence, the second-best topic (None if there is none), and the reason."""
 
     topic: int
     label: str
@@ -76,11 +76,10 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Assignments(Sequence[Assignment]):
-    """An assignment for each text, in the order the texts came; columns are numpy arrays.
+    """An assignment for each text, in input order; the columns are numpy arrays.
 
-    `second` is −1 where there is no second-best topic. `words` and `related` are columns of `terms`, three
-    for each text, −1 where there are fewer; `note` is a number of `NOTES`. `labels` are those of
-    topics, by id.
+    `second` is −1 if there is no second-best topic. `words` and `related` are columns of `terms`, three for
+    each text, −1 if there are fewer; `note` is a number of `NOTES`. `labels` are those of topics, by id.
     """
 
     topic: npt.NDArray[np.int64]
@@ -172,7 +171,7 @@ class Assignments(Sequence[Assignment]):
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A fitted text near to another: `row` is its number among the texts, `similarity` the cosine."""
+    """A fitted text similar to another: `row` is its row number, `similarity` the cosine."""
 
     row: int
     text: str
@@ -182,9 +181,9 @@ class Similar:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A part of the tree of topics: a topic, or two branches and what their texts have in common.
+    """A branch of the topic tree: a topic, or two branches and the terms they share.
 
-    `height` is the distance at which the two meet, 0 for a topic.
+    `height` is the distance between the two branches, 0 for a topic.
     """
 
     topics: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What terms tell about each other: co-occurrence, PPMI, and term × term matrices known by their products.
+"""Relations between terms: co-occurrence, PPMI, and term × term matrices defined by their products.
 
 Nothing dense of size terms × terms is ever formed. Counts and PPMI are sparse; correlations are operators.
 """
@@ -26,7 +26,7 @@ GRAMS: tuple[Gram, ...] = ("assc", "assc_n", "cov", "pcor")
 
 
 def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
-    """For each pair of different terms the number of texts that hold both: sparse, symmetric, zero diagonal.
+    """The number of texts that contain both terms of each pair: sparse, symmetric, zero diagonal.
 
     >>> cooccurrence(np.array([[1, 2, 0], [1, 1, 1]])).toarray()
     array([[0., 2., 1.],
@@ -35,8 +35,8 @@ def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
     """
 
     def pairs(block: Block) -> csr_matrix:
-        held = pattern(block.X)
-        return held.T.tocsr() @ diags(block.weights) @ held
+        present = pattern(block.X)
+        return present.T.tocsr() @ diags(block.weights) @ present
 
     return _without_diagonal(as_engine(X, weights).sum(pairs))
 
@@ -47,10 +47,10 @@ def window_cooccurrence(
     window: int = 10,
     weights: npt.ArrayLike | Iterable[npt.ArrayLike] | None = None,
 ) -> csr_matrix:
-    """For each pair of different terms how often they stand at most `window` words apart.
+    """How often the two terms of each pair are at most `window` words apart.
 
-    Words outside the vocabulary take up their place in the window; drop them first
-    (``Sequences.known``) to count over the terms alone. `texts` may come as blocks, `weights` then too.
+    Words outside the vocabulary count as words of the window; remove them first (``Sequences.known``) to
+    count known words only. `texts` can be given as blocks, and then `weights` as well.
     """
     if window < 1:
         raise InputError(f"window must be at least 1, got {window!r}")
@@ -70,7 +70,7 @@ def _per_block(weights: Any, single: bool) -> Iterator[Any]:
 
 
 def _window_pairs(texts: Sequences, n_terms: int, window: int, weights: Any) -> csr_matrix:
-    """Ordered pairs: the first term stands before the second."""
+    """Ordered pairs: the first term comes before the second."""
     text = texts.text_of_token()
     weight = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=np.float64)
     total = csr_matrix((n_terms, n_terms))
@@ -96,7 +96,7 @@ def ppmi(counts: Any, shift: float = 1.0, smoothing: float = 1.0) -> csr_matrix:
         Exponent on the context distribution; 1 smooths nothing, 0.75 is customary.
     """
     if not shift > 0:
-        raise InputError(f"shift must be above 0, got {shift!r}")
+        raise InputError(f"shift must be positive, got {shift!r}")
     table = csr_matrix(counts, dtype=np.float64).tocoo()
     total = table.data.sum()
     if total <= 0:
@@ -113,7 +113,7 @@ def ppmi(counts: Any, shift: float = 1.0, smoothing: float = 1.0) -> csr_matrix:
 
 
 def npmi(together: Array, alone: Array, n_texts: float) -> Array:
-    """Normalised pointwise mutual information of terms: −1 if they never meet, 1 if all texts hold both."""
+    """Normalised pointwise mutual information: −1 for terms that never co-occur, 1 if all texts have both."""
     joint = together / n_texts
     apart = np.outer(alone, alone) / n_texts**2
     met = (joint > 0) & (joint < 1)
@@ -123,7 +123,7 @@ def npmi(together: Array, alone: Array, n_texts: float) -> Array:
 
 
 class TermCorrelation:
-    """The cosine between rows of PPMI, ``S = P̂P̂ᵀ`` with P̂ the rows at unit length, known by its products."""
+    """The cosine between rows of PPMI, ``S = P̂P̂ᵀ`` with P̂ the unit rows; only its products are computed."""
 
     def __init__(self, associations: Any):
         self.rows = unit_rows(csr_matrix(associations, dtype=np.float64))
@@ -150,14 +150,14 @@ class TermCorrelation:
         return sum(strip.count_nonzero() for strip in self.strips()) / max(self.shape[0] ** 2, 1)
 
     def strips(self, rows: int = 256) -> Iterator[csr_matrix]:
-        """S in strips of a few rows, each sparse, for what cannot be said by products."""
+        """S in sparse strips of a few rows, for what products alone cannot compute."""
         for start in range(0, self.shape[0], rows):
             yield self.rows[start : start + rows] @ self._columns
 
 
 @dataclass(frozen=True)
 class TermGram:
-    """A term × term matrix ``G = A (XᵀX − N μμᵀ) A`` with a diagonal A, known by its products.
+    """A term × term matrix ``G = A (XᵀX − N μμᵀ) A`` with a diagonal A; only its products are computed.
 
     ====== ============================================ ==================== ========
     kind   what it is                                   A                    centred
@@ -184,7 +184,7 @@ class TermGram:
         centred = kind in ("cov", "pcor")
         mean = sums / max(n_texts, 1.0) if centred else np.zeros_like(sums)
         spread = squares - n_texts * mean**2  # squared length of a term's column, centred or not
-        # a constant term leaves rounding dust where zero is meant
+        # the spread of a constant term is zero up to rounding
         spread[spread <= 1e-12 * squares] = 0.0
         if kind == "cov":
             scale = np.full_like(sums, max(n_texts - 1.0, 1.0) ** -0.5)
@@ -226,7 +226,7 @@ class TermGram:
         return scaled
 
     def _mean_product(self, factors: Array) -> Array:
-        """``N μ(μᵀQ)``, what centring takes away; X itself is never centred."""
+        """``N μ(μᵀQ)``, which centring subtracts; X itself is never centred."""
         product: Array = self.n_texts * np.multiply.outer(self.mean, self.mean @ factors)
         return product
 
@@ -238,7 +238,7 @@ def _moments(block: Block) -> tuple[float, Array, Array]:
 
 
 def _weighted(block: Block, rows: Any) -> Any:
-    """Rows times the number of texts each stands for."""
+    """Rows times the number of texts each represents."""
     if isinstance(rows, np.ndarray):
         return rows * (block.weights[:, None] if rows.ndim == 2 else block.weights)
     return diags(block.weights) @ rows

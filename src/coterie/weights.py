@@ -1,7 +1,7 @@
-"""How much a term counts: binary, idf, Ncut. Each function gives one number per term.
+"""Term weights: binary, idf, Ncut. Each function returns one number per term.
 
-`X` is documents × terms, a sparse or dense matrix or an engine over row blocks; `weights` says how many
-identical texts a row stands for.
+`X` is documents × terms, a sparse or dense matrix or an engine over row blocks; `weights` is the number of
+identical texts that each row represents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KINDS: tuple[Kind, ...] = ("ncut", "idf", "binary", None)
 Affinity = Literal["inner", "cosine"]
 Scale = bool | Literal["max", "quantile"]
 
-#: Quantile by which `scale="quantile"` divides: one very rare term cannot set the scale of all others.
+#: Quantile by which `scale="quantile"` divides: one very rare term must not set the scale of all others.
 SCALE_QUANTILE = 0.95
 
 
@@ -34,13 +34,13 @@ def binary(X: Any) -> npt.NDArray[np.float64]:
 
 
 def document_frequency(X: Any, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
-    """The number of texts that hold each term."""
+    """The number of texts that contain each term."""
     engine = as_engine(X, weights)
     return engine.sum(lambda block: term_sums(block, block.weights))
 
 
 def idf(X: Any, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
-    """Inverse document frequency, ``log(N / df)``; 0 for a term that no text or every text holds.
+    """Inverse document frequency, ``log(N / df)``; 0 for a term in no text or in every text.
 
     >>> idf(np.array([[1, 1], [1, 0]])).round(3)
     array([0.   , 0.693])
@@ -64,7 +64,7 @@ def ncut(
         True or "max" divides by the largest weight, as in the paper. "quantile" divides by the 95th
         percentile and caps at 1. False leaves the weights as they are.
 
-    A term that no text holds has weight 0.
+    A term that occurs in no text has weight 0.
 
     >>> ncut(np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]])).round(3)
     array([0.632, 1.   , 1.   ])
@@ -81,14 +81,14 @@ def ncut(
 
 
 def of_terms(X: Any, kind: Kind, scale: Scale = True) -> npt.NDArray[np.float64]:
-    """The weights of this kind; 1 for every term where the kind is "binary" or None."""
+    """The weights of this kind; 1 for every term if the kind is "binary" or None."""
     if kind == "ncut":
         return ncut(X, scale=scale)
     return idf(X) if kind == "idf" else binary(X)
 
 
 def weighted(X: csr_matrix, per_term: npt.NDArray[np.float64], kind: Kind) -> csr_matrix:
-    """``Y = X·diag(w)``; Ncut and binary weights are put on the binary form of X."""
+    """``Y = X·diag(w)``; Ncut and binary weights are applied to the binary form of X."""
     Y = pattern(X) if kind in ("ncut", "binary") else X
     return csr_view(Y.data * per_term[Y.indices], Y.indices, Y.indptr, Y.shape)
 
@@ -110,16 +110,16 @@ def _scaled(weight: npt.NDArray[np.float64], scale: Scale) -> npt.NDArray[np.flo
 
 
 def term_sums(block: Block, per_row: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """``Bᵀ per_row`` with B the binary form of the block: for each term the sum over rows that hold it."""
+    """``Bᵀ per_row`` with B the binary form of the block: the sum over the rows that contain each term."""
     sums: npt.NDArray[np.float64] = pattern(block.X).T @ per_row
     return sums
 
 
 def _degrees(block: Block, length: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
     """``Bᵀ(B·length)``, and with no lengths ``Bᵀ(B·1)``, where B·1 is the number of terms of each row."""
-    held = pattern(block.X)
-    per_row = np.diff(held.indptr) if length is None else held @ length
-    degrees: npt.NDArray[np.float64] = held.T @ (block.weights * per_row)
+    present = pattern(block.X)
+    per_row = np.diff(present.indptr) if length is None else present @ length
+    degrees: npt.NDArray[np.float64] = present.T @ (block.weights * per_row)
     return degrees
 
 
@@ -129,9 +129,9 @@ def _power(values: npt.NDArray[np.float64], exponent: float) -> npt.NDArray[np.f
 
 
 class IdfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Multiply each term by its inverse document frequency in the texts that were fitted.
+    """Multiply each term by its inverse document frequency in the fitted texts.
 
-    New texts get the weights of the fitted ones, so a text alone and in a batch becomes the same row.
+    New texts get the weights of the fitted ones, so a text gives the same row alone and in a batch.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class IdfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     idf_: npt.NDArray[np.float64]
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Count the texts that hold each term."""
+        """Count the texts that contain each term."""
         self.idf_ = idf(self._checked(X, reset=True))
         return self
 

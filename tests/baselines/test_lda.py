@@ -168,24 +168,24 @@ def test_a_document_without_a_known_word_belongs_to_no_topic():
 
 def test_fractions_are_refused_or_counted_up():
     X = np.array([[1, 0.2], [0, 2]])
-    with pytest.raises(InputError, match=r"X must hold counts for GibbsLDA, got 0.2; fractions='ceil'"):
+    with pytest.raises(InputError, match=r"X must contain counts for GibbsLDA, got 0.2; fractions='ceil'"):
         small().fit(X)
     model = small(fractions="ceil", n_iter=5).fit(as_engine(X))
     counted = small(n_iter=5).fit(as_engine(np.ceil(X)))
     np.testing.assert_array_equal(model.components_, counted.components_)
     np.testing.assert_array_equal(model.transform(X), model.transform(np.ceil(X)))
-    with pytest.raises(InputError, match="X must hold counts"):
+    with pytest.raises(InputError, match="X must contain counts"):
         counted.transform(X)
 
 
 def test_texts_in_part_are_refused():
-    with pytest.raises(InputError, match=r"sample_weight must hold whole numbers for GibbsLDA, got 1.5"):
+    with pytest.raises(InputError, match=r"sample_weight must contain whole numbers for GibbsLDA, got 1.5"):
         small().fit(np.eye(2), sample_weight=[1, 1.5])
 
 
 def test_numbers_that_cannot_be_counts_are_refused():
     with pytest.raises(
-        InputError, match="X must hold at most 2147483647 words for GibbsLDA, got 1000000000001"
+        InputError, match="X must contain at most 2147483647 words for GibbsLDA, got 1000000000001"
     ):
         small().fit([[1e12, 1]])
 

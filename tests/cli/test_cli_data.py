@@ -65,9 +65,9 @@ def test_the_list_has_all_sets_and_where_they_are(tiny):
     rows = {line.split("│")[1].strip(): line for line in out.output.splitlines() if line.startswith("│")}
     assert list(rows) == datasets.names()
     assert "1,517" in rows["sample"]
-    assert "here" in rows["sample"]
+    assert "on this machine" in rows["sample"]
     assert "coterie data fetch tiny" in rows["tiny"]
-    assert "to be made: 'coterie data fetch elsewhere' says how" in rows["elsewhere"]
+    assert "'coterie data fetch elsewhere' explains how to get it" in rows["elsewhere"]
 
 
 def test_the_list_as_json_is_the_catalogue(tiny):
@@ -95,7 +95,7 @@ def test_bytes_are_told_as_they_come(tiny, mirror, monkeypatch):
     heard = []
     with progress.listening(heard.append):
         assert run("fetch", "tiny", "--mirror", mirror).exit_code == 0
-    assert {(step.stage, step.unit) for step in heard} == {("fetching tiny", "bytes")}
+    assert {(step.stage, step.unit) for step in heard} == {("downloading tiny", "bytes")}
     assert heard[-1].done == len(SERVED)
 
 
@@ -109,14 +109,14 @@ def test_a_fetched_file_is_read_as_the_help_says(tiny, mirror):
     ("arguments", "sentence"),
     [
         (["fetch", "tiny", "--mirror", "http://example.org"], "--mirror must start with https://"),
-        (["fetch", "tiny", "--mirror", "{mirror}/other"], "answers 404"),
-        (["fetch", "tiny", "--mirror", "http://127.0.0.1:1"], "cannot be reached"),
-        (["fetch", "elsewhere"], "It comes from a far shelf. Make elsewhere.tsv.gz of it"),
-        (["fetch", "sample"], "comes with the package"),
+        (["fetch", "tiny", "--mirror", "{mirror}/other"], "returned 404"),
+        (["fetch", "tiny", "--mirror", "http://127.0.0.1:1"], "could not be reached"),
+        (["fetch", "elsewhere"], "It comes from a far shelf. Convert it to elsewhere.tsv.gz"),
+        (["fetch", "sample"], "is part of the package"),
         (["fetch", "tny"], "there is no data set 'tny'; did you mean 'tiny'?"),
-        (["path", "zzz"], "there is no data set 'zzz'; there are sample, titles"),
+        (["path", "zzz"], "there is no data set 'zzz'; available data sets: sample, titles"),
         (["path", "tiny"], "'tiny' is not on this machine; 'coterie data fetch tiny' downloads it"),
-        (["path", "elsewhere"], "'coterie data fetch elsewhere' says where to get it"),
+        (["path", "elsewhere"], "'coterie data fetch elsewhere' explains how to get it"),
     ],
 )
 def test_a_mistake_is_one_sentence(tiny, mirror, arguments, sentence):

@@ -98,9 +98,9 @@ def test_fit_shows_the_topics_and_writes_the_folder(tickets, tmp_path):
 def test_without_a_number_it_says_which_one_it_took_and_how_to_take_another(tickets, tmp_path):
     out = coterie("fit", tickets, "--text", "subject", "--out", tmp_path / "run").stdout
     found = json.loads((tmp_path / "run/run.json").read_text())["number_of_topics"]
-    interval = f"between {found['low']} and {found['high']}"
-    assert f"{found['n_topics']} topics were read from the texts ({interval})" in " ".join(out.split())
-    assert "--topics N takes N" in out
+    plausible = f"plausible range: {found['low']} to {found['high']}"
+    assert f"estimated number of topics: {found['n_topics']} ({plausible})" in " ".join(out.split())
+    assert "--topics N sets it" in out
     assert found["curve"]
 
 
@@ -121,9 +121,17 @@ def test_json_and_standard_input(tickets, tmp_path):
     assert found["run"]["data"]["source"] != "-"
 
 
-def test_seeds_name_topics(tickets, tmp_path):
+@pytest.mark.parametrize(
+    ("option", "money", "parcels"),
+    [
+        ("--seed-words", "Money: invoice, refund", "Parcels: parcel"),
+        ("--seed-words", "Money=invoice,refund", "Parcels=parcel"),
+        ("--seed", "Money=invoice,refund", "Parcels=parcel"),  # as it was called before
+    ],
+)
+def test_seed_words_name_topics(tickets, tmp_path, option, money, parcels):
     arguments = ["--text", "subject", "--topics", 3, "--out", tmp_path / "run", "--json"]
-    out = coterie("fit", tickets, *arguments, "--seed", "Money=invoice,refund", "--seed", "Parcels=parcel")
+    out = coterie("fit", tickets, *arguments, option, money, option, parcels)
     labels = {topic["label"]: topic["terms"] for topic in json.loads(out.stdout)["topics"]}
     assert set(labels["Money"][:8]) == set(WORDS["billing"])
     assert set(labels["Parcels"][:8]) == set(WORDS["delivery"])
@@ -132,7 +140,7 @@ def test_seeds_name_topics(tickets, tmp_path):
 def test_edits_are_applied_again_by_the_next_fit_unless_it_is_fresh(tickets, run):
     coterie("edit", "rename", run, 0, "First")
     again = ["fit", tickets, "--text", "subject", "--topics", 3, "--out", run]
-    assert "1 edit was applied again" in coterie(*again).stdout
+    assert "1 edit applied from the earlier run" in coterie(*again).stdout
     assert "First" in coterie("topics", run).stdout
     coterie(*again, "--fresh")
     assert "First" not in coterie("topics", run).stdout
@@ -141,12 +149,15 @@ def test_edits_are_applied_again_by_the_next_fit_unless_it_is_fresh(tickets, run
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--text", "subject", "--topics", "many"], "--topics must be a whole number"),
-        (["--text", "subject", "--topics", "0"], "--topics must be a whole number"),
-        (["--text", "subject", "--seed", "billing"], "--seed must be like"),
-        (["--text", "subject", "--seed", "x=qqq", "--topics", "2"], "none of the words of the seed 'x'"),
+        (["--text", "subject", "--topics", "many"], "--topics must be auto or an integer"),
+        (["--text", "subject", "--topics", "0"], "--topics must be auto or an integer"),
+        (["--text", "subject", "--seed-words", "billing"], "--seed-words must look like"),
+        (
+            ["--text", "subject", "--seed-words", "x: qqq", "--topics", "2"],
+            "none of the words of the seed 'x'",
+        ),
         (["--text", "title"], "no column 'title'"),
-        (["--text", "subject", "--method", "nfm"], "there is no method 'nfm'"),
+        (["--text", "subject", "--method", "nfm"], "unknown method 'nfm'"),
         ([], "several columns"),
     ],
 )
@@ -225,25 +236,30 @@ def test_assign_reads_lines_and_neutralises_what_it_prints(fitted):
 
 
 def test_evaluate_against_classes_and_alone(fitted):
-    found = json.loads(coterie("evaluate", fitted, "--label", "team", "--json").stdout)
+    found = json.loads(coterie("evaluate", fitted, "--class-column", "team", "--json").stdout)
     assert found["scores"]["nmi"] == pytest.approx(1.0)
-    assert found["scores"]["labelled texts"] == 240
+    assert found["scores"]["texts with a class"] == 240
     assert sum(band["texts"] for band in found["confidence"]) == 240
     assert {topic["class"] for topic in found["topics"]} == set(WORDS)
+    shares = [band["share_in_largest_class"] for band in found["confidence"] if band["texts"]]
+    assert shares == [1.0] * len(shares)
+    assert (
+        json.loads(coterie("evaluate", fitted, "--label", "team", "--json").stdout) == found
+    )  # the old name
     alone = coterie("evaluate", fitted).stdout
     assert "coherence (NPMI)" in alone
     assert "diversity" in alone
-    assert "no column 'x'" in coterie("evaluate", fitted, "--label", "x", code=2).stderr
+    assert "no column 'x'" in coterie("evaluate", fitted, "--class-column", "x", code=2).stderr
 
 
 def test_edits_one_after_another_and_back(run):
     before = (run / "assignments.csv").read_text()
     said = coterie("edit", "merge", run, 0, 1).stdout
     assert said.startswith("done: merge topic 1 ")
-    assert "what changed" in said
+    assert "changed topics" in said
     said = coterie("edit", "rename", run, 0, "Both").stdout
     assert said.startswith("done: rename topic 0 ")
-    assert "Both" in said.partition("what changed")[2]
+    assert "Both" in said.partition("changed topics")[2]
     coterie("edit", "split", run, "Both", "--parts", 2)
     coterie("edit", "ban", run, "parcel")
     topics = json.loads(coterie("topics", run, "--json").stdout)
@@ -319,5 +335,5 @@ def test_many_rows_left_out_are_a_warning_of_the_run(tmp_path):
 def test_assign_does_not_write_over_what_it_reads(fitted, tickets):
     before = tickets.read_bytes()
     out = coterie("assign", fitted, tickets, "--out", tickets, code=2)
-    assert "is the file to read; name another one" in out.stderr
+    assert "is the input file; choose another file" in out.stderr
     assert tickets.read_bytes() == before

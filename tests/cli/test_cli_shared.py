@@ -25,10 +25,10 @@ from coterie.cli.shared import (
     open_source,
     parts,
     print_json,
+    report_skipped,
     safe,
     spooled,
     table,
-    told_skipped,
     whole_file,
 )
 from coterie.errors import InputError
@@ -51,7 +51,7 @@ def test_parts_come_with_commas_or_one_by_one():
 def test_numbers_are_whole_or_told():
     assert numbers(("4,8", "12"), "--topics") == [4, 8, 12]
     for wrong in ("two", "-3", "1.5", "²"):
-        with pytest.raises(InputError, match=f"--topics must be whole numbers, got '{wrong}'"):
+        with pytest.raises(InputError, match=f"--topics must be an integer, got '{wrong}'"):
             numbers((wrong,), "--topics")
 
 
@@ -97,7 +97,7 @@ def test_a_source_reads_as_the_options_say(tmp_path):
 def test_several_columns_are_listed_where_none_was_chosen(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("id,subject\n1,a\n")
-    with pytest.raises(InputError, match=r"say which one holds the texts .*: 'id', 'subject'"):
+    with pytest.raises(InputError, match=r"choose the one with the texts .*: 'id', 'subject'"):
         list(open_source(file))
 
 
@@ -133,7 +133,7 @@ def test_a_signal_leaves_no_copy_of_standard_input(tmp_path):
 import time
 from coterie.cli import exits
 from coterie.cli.shared import spooled
-with exits.told(), spooled("-") as path:
+with exits.reported(), spooled("-") as path:
     print(path, flush=True)
     time.sleep(60)
 """
@@ -159,20 +159,20 @@ with exits.told(), spooled("-") as path:
 def test_rows_left_out_are_counted_aloud(tmp_path, capsys):
     file = tmp_path / "x.csv"
     for bad, sentence in (
-        (1, "1 row could not be read and was"),
-        (1200, "1,200 rows could not be read and were"),
+        (1, "skipped 1 row that could not be read"),
+        (1200, "skipped 1,200 rows that could not be read"),
     ):
         file.write_text("a,b\n1,2\n" + "only one\n" * bad)
         source = open_source(file, "b", skip_bad=True)
         list(source)
-        told_skipped(source)
+        report_skipped(source)
         err = capsys.readouterr().err
-        assert err.startswith(f"{sentence} left out; the first is line 3")
+        assert err.startswith(f"{sentence}; the first is line 3")
         assert len(err.splitlines()) == 1
     file.write_text("a,b\n1,2\n")
     source = open_source(file, "b", skip_bad=True)
     list(source)
-    told_skipped(source)
+    report_skipped(source)
     assert capsys.readouterr().err == ""
 
 
@@ -195,7 +195,9 @@ def test_a_file_appears_when_it_is_whole(tmp_path):
 @pytest.mark.parametrize("where", ["gone/x.csv", "file/x.csv"])
 def test_a_file_that_cannot_be_written_is_told_by_its_own_name(tmp_path, where):
     (tmp_path / "file").touch()
-    cannot = pytest.raises(InputError, match=r"no folder .* to write x\.csv to; make it first")
+    cannot = pytest.raises(
+        InputError, match=r"cannot write x\.csv: folder .* does not exist; create it first"
+    )
     with cannot as error, whole_file(tmp_path / where) as path:
         path.write_text("a")
     assert ".part" not in str(error.value)

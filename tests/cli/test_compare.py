@@ -25,9 +25,9 @@ def tickets(tmp_path):
 
 
 def test_the_sample_is_compared(tmp_path):
-    sample = datasets.describe()["found"][0]
+    sample = datasets.describe()["path"][0]
     command = [Path(sys.executable).parent / "coterie", "compare", sample, "--text", "text"]
-    asked = ["--label", "category", "--method", "nmf-idf,term-nmf", "--seeds", "2"]
+    asked = ["--class-column", "category", "--method", "nmf-idf,term-nmf", "--restarts", "2"]
     out = subprocess.run([*command, *asked], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert out.stderr == ""  # no progress where nobody looks
     for word in ("nmf-idf", "term-nmf", "NMI", "ARI", "accuracy", "purity", "seconds", "1,517 texts"):
@@ -41,27 +41,36 @@ def test_the_number_of_topics_is_read_once_for_all_methods(tmp_path):
     texts = [" ".join(drawn.sample(words[i % 3], 5)) for i in range(150)]
     file = tmp_path / "texts.txt"
     file.write_text("\n".join(texts))
-    arguments = (file, "--topics", "auto,5", "--method", "nmf,spherical-kmeans", "--seeds", 1)
+    arguments = (file, "--topics", "auto,5", "--method", "nmf,spherical-kmeans", "--restarts", 1)
     found = json.loads(run(*arguments, "--json").stdout)
     X = Vectorizer(min_df=2).fit_transform(texts)
     k = Coterie("auto", random_state=0).fit(X).number_of_topics_.n_topics
-    assert found["read"]["n_topics"] == k == 3
+    assert found["number_of_topics"]["n_topics"] == k == 3
     assert [(row["method"], row["n_topics"]) for row in found["rows"]] == [
         ("nmf", 3), ("nmf", 5), ("spherical-kmeans", 3), ("spherical-kmeans", 5),
     ]  # fmt: skip
-    low, high = found["read"]["low"], found["read"]["high"]
-    assert f"3 topics read from the texts; between {low} and {high} are plausible" in run(*arguments).output
+    low, high = found["number_of_topics"]["low"], found["number_of_topics"]["high"]
+    expected = f"estimated number of topics: 3 (plausible range: {low} to {high})"
+    assert expected in run(*arguments).output
 
 
 def test_the_best_of_each_column_has_a_star(tickets):
     out = run(
-        tickets, "--text", "subject", "--label", "kind", "--method", "spherical-kmeans,nmf", "--seeds", 2
+        tickets,
+        "--text",
+        "subject",
+        "--class-column",
+        "kind",
+        "--method",
+        "spherical-kmeans,nmf",
+        "--restarts",
+        2,
     )
     assert out.exit_code == 0, out.output
-    assert "20 texts, 5 without a known term, 20 with one of 2 labels" in out.output
+    assert "20 texts, 5 without a known word, 20 in 2 known classes" in out.output
     stars = [line.count(" *") for line in out.output.splitlines() if line.startswith("│")]
     assert sum(stars) >= 5
-    assert "* the best of its column" in out.output
+    assert "* best in its column" in out.output
 
 
 def test_json_has_a_row_for_each_method_and_number_of_topics(tickets):
@@ -82,12 +91,12 @@ def test_json_has_a_row_for_each_method_and_number_of_topics(tickets):
 
 
 def test_without_a_method_those_of_the_base_install_are_compared(tickets):
-    out = run(tickets, "--text", "subject", "--label", "kind", "--seeds", 1, "--json")
+    out = run(tickets, "--text", "subject", "--class-column", "kind", "--restarts", 1, "--json")
     assert [row["method"] for row in json.loads(out.stdout)["rows"]] == list(DEFAULT_METHODS)
 
 
 def test_standard_input_is_read_like_a_file(tickets):
-    arguments = ("--text", "subject", "--label", "kind", "--method", "nmf", "--json")
+    arguments = ("--text", "subject", "--class-column", "kind", "--method", "nmf", "--json")
     from_file, from_stream = (
         json.loads(out.stdout)
         for out in (run(tickets, *arguments), run("-", *arguments, stdin=tickets.read_text()))
@@ -98,7 +107,7 @@ def test_standard_input_is_read_like_a_file(tickets):
 
 
 def test_one_seed_shows_a_dash_for_stability_also_where_only_ascii_can_be_shown(tickets):
-    arguments = ["--text", "subject", "--topics", "2", "--method", "nmf", "--seeds", "1"]
+    arguments = ["--text", "subject", "--topics", "2", "--method", "nmf", "--restarts", "1"]
     out = CliRunner(charset="ascii").invoke(main, ["compare", str(tickets), *arguments])
     assert out.exit_code == 0
     row = next(line for line in out.output.splitlines() if "| nmf" in line)
@@ -122,8 +131,21 @@ def test_a_method_that_warns_is_reported_under_the_table(tickets, monkeypatch):
         return warns
 
     monkeypatch.setitem(methods.METHODS, "warns", methods.Method("warns", "-", make))
-    out = run(tickets, "--text", "subject", "--label", "kind", "--method", "warns")
+    out = run(tickets, "--text", "subject", "--class-column", "kind", "--method", "warns")
     assert "warns, 2 topics: [bold]2 topics stayed empty" in out.output
+
+
+def test_former_option_names_work_but_are_not_shown(tickets):
+    arguments = (tickets, "--text", "subject", "--method", "nmf", "--json")
+    old = json.loads(run(*arguments, "--label", "kind", "--seeds", 1).stdout)
+    new = json.loads(run(*arguments, "--class-column", "kind", "--restarts", 1).stdout)
+    for result in (old, new):
+        result["rows"][0].pop("seconds")
+    assert old == new
+    page = run("--help").output
+    assert "--label" not in page
+    assert "--seeds" not in page
+    assert "'--restarts'" in run(tickets, "--seeds", 0).stderr
 
 
 def test_all_methods_are_listed():
@@ -137,13 +159,16 @@ def test_all_methods_are_listed():
     [
         (["--text", "title", "--topics", 2], "title"),
         (
-            ["--text", "subject", "--label", "class"],
-            "no column 'class' for the labels; its columns are subject, kind",
+            ["--text", "subject", "--class-column", "class"],
+            "no column 'class' for --class-column; its columns are subject, kind",
         ),
-        (["--text", "subject"], "number of topics must be given (--topics)"),
-        (["--text", "subject", "--topics", 2, "--method", "nfm"], "no method 'nfm'; there are coterie, nmf,"),
+        (["--text", "subject"], "number of topics is needed (--topics)"),
+        (
+            ["--text", "subject", "--topics", 2, "--method", "nfm"],
+            "unknown method 'nfm'; choose one of coterie, nmf,",
+        ),
         (["--text", "subject", "--topics", 21], "between 1 and the number of texts, 20; got 21"),
-        (["--text", "subject", "--topics", "two"], "--topics must be whole numbers, got 'two'"),
+        (["--text", "subject", "--topics", "two"], "--topics must be an integer, got 'two'"),
         (["--topics", 2], "column"),
     ],
 )
@@ -175,7 +200,7 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
 def test_markup_in_a_column_name_is_shown_as_it_is(tmp_path):
     file = tmp_path / "odd.csv"
     file.write_text("[red]subject,kind\nlate parcel,a\nlate parcel,b\n")
-    out = run(file, "--text", "[red]subject", "--label", "sort")
+    out = run(file, "--text", "[red]subject", "--class-column", "sort")
     assert "[red]subject" in out.stderr
 
 
@@ -185,19 +210,28 @@ def test_bad_rows_are_refused_or_left_out_and_counted(tmp_path):
         f"{word} parcel late {i},a\n{word} refund card {i},b\n" for i, word in enumerate("xyz" * 6)
     )
     file.write_text(f"text,label\n{rows}only one field\n")
-    asked = ["compare", str(file), "--text", "text", "--label", "label", "--method", "spherical-kmeans"]
+    asked = [
+        "compare",
+        str(file),
+        "--text",
+        "text",
+        "--class-column",
+        "label",
+        "--method",
+        "spherical-kmeans",
+    ]
     refused = CliRunner().invoke(main, asked)
     assert refused.exit_code == 2
     assert "line 38" in refused.output
     found = CliRunner().invoke(main, [*asked, "--skip-bad"])
     assert found.exit_code == 0, found.output
-    assert "1 row could not be read and was left out" in found.output
+    assert "skipped 1 row that could not be read" in found.output
 
 
 def test_labels_that_are_no_classes_are_not_taken_for_topics(tmp_path):
     file = tmp_path / "names.csv"
     file.write_text("text,label\n" + "".join(f"late parcel,{i}\n" for i in range(400)))
-    found = CliRunner().invoke(main, ["compare", str(file), "--text", "text", "--label", "label"])
+    found = CliRunner().invoke(main, ["compare", str(file), "--text", "text", "--class-column", "label"])
     assert found.exit_code == 2
-    assert "400 different labels" in found.output
+    assert "400 different classes" in found.output
     assert "--topics" in found.output

@@ -19,7 +19,7 @@ def run(*command):
 def test_the_demo_ends_with_topics_a_folder_and_answers_for_new_texts(tmp_path):
     out = run(BIN / "coterie", "demo", "--out", tmp_path / "here")
     assert out.stderr == ""
-    assert "1,517 texts of the built-in sample" in out.stdout
+    assert "1,517 texts in the built-in sample" in out.stdout
     assert "14 topics" in out.stdout
     assert "Where is my parcel?" in out.stdout
     assignments = pl.read_parquet(tmp_path / "here/assignments.parquet")

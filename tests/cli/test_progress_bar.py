@@ -112,7 +112,17 @@ def test_none_in_a_pipe():
 
 def test_a_real_command_shows_it_and_its_result_stays_clean():
     sample = subprocess.run([COTERIE, "data", "path", "sample"], capture_output=True, text=True, check=True)
-    asked = ["--text", "text", "--label", "category", "--method", "nmf-idf", "--seeds", "30", "--json"]
+    asked = [
+        "--text",
+        "text",
+        "--class-column",
+        "category",
+        "--method",
+        "nmf-idf",
+        "--restarts",
+        "30",
+        "--json",
+    ]
     out, terminal, _ = on_a_terminal([COTERIE, "compare", sample.stdout.strip(), *asked])
     assert out.startswith("{\n")
     assert out.endswith("}\n")

@@ -153,7 +153,7 @@ def test_more_topics_than_texts_are_not_tried():
 
 def test_texts_in_the_place_of_counts_are_told_from_them():
     with pytest.raises(
-        InputError, match=r"got texts: Vectorizer\(\).fit_transform\(texts\) makes counts of them for Coterie"
+        InputError, match=r"got texts; use Vectorizer\(\).fit_transform\(texts\) to get counts for Coterie"
     ):
         small().fit(["late parcel", "refund"])
 

@@ -300,8 +300,8 @@ def test_a_model_with_vectors_asks_for_them(collection):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda v: v[1:], "one row for each of 200 texts, got an array of shape"),
-        (lambda v: v[:, 0], "one row for each of 200 texts, got an array of shape"),
+        (lambda v: v[1:], "one row for each of the 200 texts, got an array of shape"),
+        (lambda v: v[:, 0], "one row for each of the 200 texts, got an array of shape"),
         (lambda v: np.where(np.arange(200)[:, None] == 17, np.nan, v), "NaN or infinity in row 17"),
         (lambda v: "glove", "got 'glove'"),
         (lambda v: [["a"]] * 200, "embeddings must be numbers"),

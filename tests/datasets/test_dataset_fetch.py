@@ -28,8 +28,8 @@ def refused(site, message, **settings):
     """`fetch` fails with that message, and says that nothing was written."""
     with pytest.raises(InputError, match=message) as error:
         datasets.fetch("tiny", base_url=site.url, **settings)
-    assert "'tiny' was not fetched" in str(error.value)
-    assert "put tiny.tsv.gz into the folder that COTERIE_DATA names" in str(error.value)
+    assert "'tiny' could not be downloaded" in str(error.value)
+    assert "put tiny.tsv.gz into the folder given by COTERIE_DATA" in str(error.value)
 
 
 def test_a_set_is_fetched_and_loaded(site, tiny, own_cache):
@@ -87,18 +87,18 @@ def test_two_files_share_one_limit(site, tiny, monkeypatch):
 
 def test_another_content_is_refused(site, tiny, own_cache):
     site.routes[tiny.path] = tiny.file.replace(b"number 7 ", b"number 8 ")
-    refused(site, rf"SHA-256 [0-9a-f]{{64}}, expected {tiny.entry.sha256}")
+    refused(site, rf"SHA-256 is [0-9a-f]{{64}}, expected {tiny.entry.sha256}")
     assert files_in(own_cache) == []
 
 
 def test_another_form_is_refused(site, tiny, own_cache):
     site.routes[tiny.path] = b"<!DOCTYPE html>\n<title>Sorry</title>\n"
-    refused(site, "owner/repo are not in the form expected")
+    refused(site, "owner/repo are not in the expected format")
     assert files_in(own_cache) == []
 
 
 def test_a_missing_file(site, tiny, own_cache):
-    refused(site, f"{tiny.path} answers 404 Not Found")
+    refused(site, f"{tiny.path} returned 404 Not Found")
     assert files_in(own_cache) == []
 
 
@@ -109,7 +109,7 @@ def test_a_body_cut_off(site, tiny, own_cache):
 
     site.routes[tiny.path] = half
     size = len(tiny.file)
-    refused(site, f"broke off after {size // 2:,} of {size:,} bytes")
+    refused(site, f"connection lost after {size // 2:,} of {size:,} bytes")
     assert files_in(own_cache) == []
 
 
@@ -132,7 +132,7 @@ def test_a_silent_server(site, tiny, own_cache, sent):
 
     site.routes[tiny.path] = silent
     started = time.perf_counter()
-    refused(site, "was silent for 0.2 seconds", timeout=0.2)
+    refused(site, "did not respond for 0.2 seconds", timeout=0.2)
     assert time.perf_counter() - started < 5
     assert files_in(own_cache) == []
 
@@ -140,7 +140,7 @@ def test_a_silent_server(site, tiny, own_cache, sent):
 def test_no_server(tiny, site):
     closed = type(site)()
     closed.server_close()
-    refused(closed, "cannot be reached")
+    refused(closed, "could not be reached")
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,12 @@ def test_a_redirect_within_the_host_is_followed(site, tiny):
 
 def test_a_redirect_in_a_circle_ends(site, tiny):
     site.routes[tiny.path] = lambda answer: answer.start(0, 302, Location=tiny.path)
-    refused(site, "answers 302")
+    refused(site, "returned 302")
 
 
 def test_a_redirect_to_a_file_is_refused(site, tiny):
     site.routes[tiny.path] = lambda answer: answer.start(0, 302, Location="file:///etc/hostname")
-    refused(site, "answers 302")
+    refused(site, "returned 302")
 
 
 def test_an_announced_size_beyond_the_limit_is_refused_at_once(site, tiny, own_cache):
@@ -219,7 +219,7 @@ def test_only_https_or_this_machine(base):
 
 @pytest.mark.usefixtures("tiny")
 def test_a_timeout_must_be_above_zero(site):
-    with pytest.raises(InputError, match="timeout must be a number of seconds above 0, got -1"):
+    with pytest.raises(InputError, match="timeout must be a positive number of seconds, got -1"):
         datasets.fetch("tiny", base_url=site.url, timeout=-1)
 
 
@@ -228,16 +228,18 @@ def test_a_set_without_public_files_says_where_it_comes_from(name):
     with pytest.raises(InputError) as error:
         datasets.fetch(name)
     message = str(error.value)
-    assert message.startswith(f"{name!r} cannot be fetched")
-    assert f"It comes from {CATALOG[name].origin}. Make {name}.tsv.gz of it" in message
-    assert message.endswith("put it into the folder that COTERIE_DATA names")
+    assert message.startswith(f"{name!r} cannot be downloaded")
+    assert f"It comes from {CATALOG[name].origin}. Convert it to {name}.tsv.gz" in message
+    assert message.endswith("put that into the folder given by COTERIE_DATA")
 
 
 def test_a_cache_that_cannot_be_written(site, tiny, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "file"))
     site.routes[tiny.path] = tiny.file
-    with pytest.raises(InputError, match=r"cannot be written: .*; COTERIE_CACHE can name another folder"):
+    with pytest.raises(
+        InputError, match=r"could not be written: .*; set COTERIE_CACHE to use another folder"
+    ):
         datasets.fetch("tiny", base_url=site.url)
 
 
@@ -329,7 +331,7 @@ def test_killed_while_writing_leaves_no_set_and_no_obstacle(site, tiny, own_cach
     assert process.stdout.readline() == "writing\n"
     kill(process)
     assert "tiny.tsv.gz" not in files_in(own_cache)
-    with pytest.raises(InputError, match="none of the folders"):
+    with pytest.raises(InputError, match="not found in any of these folders"):
         datasets.load("tiny")
     datasets.fetch("tiny", base_url=site.url)
     assert len(datasets.load("tiny")) == 400

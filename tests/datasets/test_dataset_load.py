@@ -17,9 +17,11 @@ from coterie.storage.cache import cache_folder
 
 @pytest.mark.usefixtures("nowhere")
 def test_an_unknown_name_gives_the_names_there_are():
-    with pytest.raises(InputError, match=r"no data set 'title'; there are sample, titles, .*reddit"):
+    with pytest.raises(
+        InputError, match=r"no data set 'title'; available data sets: sample, titles, .*reddit"
+    ):
         datasets.load("title")
-    with pytest.raises(InputError, match="there are sample, titles"):
+    with pytest.raises(InputError, match="available data sets: sample, titles"):
         datasets.fetch("../titles")
 
 
@@ -29,7 +31,7 @@ def test_a_set_that_is_nowhere_says_where_it_was_looked_for(nowhere, own_cache):
     message = str(error.value)
     assert f"{nowhere}, {own_cache}." in message
     assert "coterie.datasets.fetch('titles') downloads it" in message
-    with pytest.raises(InputError, match=r"fetch\('classic4'\) says where it comes from"):
+    with pytest.raises(InputError, match=r"fetch\('classic4'\) explains how to get it"):
         datasets.load("classic4")
 
 
@@ -62,7 +64,7 @@ def test_folders_are_searched_in_order(nowhere, own_cache, put, monkeypatch, tmp
 
 def test_a_folder_of_that_name_is_not_a_file(nowhere):
     (nowhere / "tweet.tsv.gz").mkdir()
-    with pytest.raises(InputError, match="none of the folders"):
+    with pytest.raises(InputError, match="not found in any of these folders"):
         datasets.load("tweet")
 
 
@@ -100,10 +102,10 @@ def whole(rows=2000):
         ),
         (gzip.compress(b"a\tb\n\na\tb\n"), r"line 2: no tab"),
         (gzip.compress(b"a\tb\nc\t\xff\n"), r"line 2: not UTF-8 at byte 6"),
-        (b"a\tb\n", r"not a whole gzip file, damaged after line 0"),
-        (gzip.compress(whole())[:-20], r"not a whole gzip file, damaged after line \d+"),
-        (gzip.compress(whole())[:200] + b"\0" * 50, r"not a whole gzip file"),
-        (gzip.compress(bytes(10_000_000)), r"holds more than .* bytes, so it is not this data set"),
+        (b"a\tb\n", r"incomplete or damaged gzip file after line 0"),
+        (gzip.compress(whole())[:-20], r"incomplete or damaged gzip file after line \d+"),
+        (gzip.compress(whole())[:200] + b"\0" * 50, r"incomplete or damaged gzip file"),
+        (gzip.compress(bytes(10_000_000)), r"contains more than .* bytes, so it is not this data set"),
     ],
     ids=["no tab", "empty line", "not UTF-8", "not gzip", "cut off", "overwritten", "too large"],
 )
@@ -115,7 +117,7 @@ def test_a_damaged_file_names_the_line(nowhere, file, message):
 
 
 def test_a_file_that_cannot_be_opened(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="could not be read"):
         read.content(tmp_path / "missing.tsv.gz", 100)
 
 
@@ -136,7 +138,7 @@ def test_the_sample_comes_with_the_package():
     assert sum(map(bool, sample.texts)) > 0.9 * len(sample)
     assert all(sample.labels)
     assert all(sample.dates)
-    with pytest.raises(InputError, match="comes with the package"):
+    with pytest.raises(InputError, match="is part of the package"):
         datasets.fetch("sample")
 
 
@@ -153,8 +155,8 @@ def test_a_sample_with_dates_and_categories(tmp_path, monkeypatch):
     [
         (b"id,text\n1,a\n", "columns must be id,date,category,text, got id,text"),
         (b"", "columns must be"),
-        (b"id,date,category,text\n1,2,3,4\n1,2,3\n", "record 2: 3 cells where 4 belong"),
-        (b"id,date,category,text\n1,2,3,\xff\n", "cannot be read"),
+        (b"id,date,category,text\n1,2,3,4\n1,2,3\n", "record 2: 3 cells instead of 4"),
+        (b"id,date,category,text\n1,2,3,\xff\n", "could not be read"),
     ],
     ids=["other columns", "empty", "a cell missing", "not UTF-8"],
 )
@@ -165,7 +167,7 @@ def test_a_damaged_sample(tmp_path, file, message):
 
 
 def test_a_missing_sample(tmp_path):
-    with pytest.raises(InputError, match="install the package again"):
+    with pytest.raises(InputError, match="reinstall the package"):
         read.sample(tmp_path / "sample.csv")
 
 
@@ -173,7 +175,7 @@ def test_describe_says_where_each_set_is(nowhere, put):
     path = put(nowhere, "tweet", b"1\ta\n")
     table = datasets.describe()
     assert table["name"].to_list() == datasets.names() == ["sample", *CATALOG]
-    found = dict(zip(table["name"], table["found"], strict=True))
+    found = dict(zip(table["name"], table["path"], strict=True))
     assert found["tweet"] == str(path)
     assert found["titles"] is None
     assert Path(found["sample"]).name == "sample.csv"

@@ -150,11 +150,11 @@ def test_wrong_use_is_told(tmp_path):
         MemoryEngine([])
     with pytest.raises(InputError, match="at least one block"):
         write_blocks(tmp_path, [])
-    with pytest.raises(InputError, match="no row blocks that can be read"):
+    with pytest.raises(InputError, match="does not contain readable row blocks"):
         DiskEngine(tmp_path / "nowhere")
-    with pytest.raises(InputError, match=r"one number for each of 2 rows, got shape \(3,\)"):
+    with pytest.raises(InputError, match=r"one number for each of the 2 rows, got shape \(3,\)"):
         as_engine(np.eye(2), weights=[1, 2, 3])
-    with pytest.raises(InputError, match="carry their own"):
+    with pytest.raises(InputError, match="have their own weights"):
         as_engine(as_engine(np.eye(2)), weights=[1, 1])
     with pytest.raises(InputError, match="threads must be"):
         MemoryEngine(blocks_of([1]), threads=0)

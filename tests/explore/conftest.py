@@ -37,7 +37,7 @@ def sample(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sample")
     pl.read_csv(datasets.SAMPLE_FILE).head(300).write_csv(folder / "sample.csv")
     source = read_texts(folder / "sample.csv", "text")
-    fit_run(source, folder / "runs" / "sample", TopicModel(6), date="date", label="category", edits=())
+    fit_run(source, folder / "runs" / "sample", TopicModel(6), date="date", class_column="category", edits=())
     return folder / "runs"
 
 

@@ -28,11 +28,16 @@ def live(tmp_path_factory):
     tickets = _table(sources / "tickets.csv", datasets.load("sample"))
     for name, number in (("tickets", 9), ("tickets-7", 7)):
         fit_run(
-            read_texts(tickets, "text"), live / name, TopicModel(number), date="date", label="class", edits=()
+            read_texts(tickets, "text"),
+            live / name,
+            TopicModel(number),
+            date="date",
+            class_column="class",
+            edits=(),
         )
     make_run(live / "crowd", write_texts(sources / "crowd.csv", 24_000))
     bad = read_texts(hostile_table(sources / FILE), COLUMN)
-    hostile = fit_run(bad, live / BAD_RUN, TopicModel(2), date="date", label="<i>class", edits=())
+    hostile = fit_run(bad, live / BAD_RUN, TopicModel(2), date="date", class_column="<i>class", edits=())
     hostile.with_texts().edits.rename(0, LABEL)
     hostile.save()
     return live
@@ -42,7 +47,9 @@ def live(tmp_path_factory):
 def twenty(live, dataset, tmp_path_factory):
     """The name of a run of 20,000 texts."""
     source = _table(tmp_path_factory.mktemp("many") / "stackoverflow.csv", dataset("stackoverflow"))
-    fit_run(read_texts(source, "text"), live / "stackoverflow", TopicModel(20), label="class", edits=())
+    fit_run(
+        read_texts(source, "text"), live / "stackoverflow", TopicModel(20), class_column="class", edits=()
+    )
     return "stackoverflow"
 
 

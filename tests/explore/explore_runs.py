@@ -38,7 +38,7 @@ def write_texts(path, n_texts=160, seed=0):
 
 def make_run(folder, source, n_topics=4):
     model = TopicModel(n_topics)
-    return fit_run(read_texts(source, "text"), folder, model, date="date", label="class", edits=())
+    return fit_run(read_texts(source, "text"), folder, model, date="date", class_column="class", edits=())
 
 
 @contextmanager

@@ -322,7 +322,7 @@ def test_a_file_that_cannot_be_read_is_told(show, tmp_path):
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no such thing")
     page.locator("input[type=file]").set_input_files(tmp_path / "broken.parquet")
     page.locator(".drop .look").wait_for()
-    assert "cannot be read as Parquet" in page.locator(".drop .look").inner_text()
+    assert "could not be read as Parquet" in page.locator(".drop .look").inner_text()
     page.get_by_role("button", name="choose a file").wait_for()
 
 

@@ -165,7 +165,7 @@ def hostile(tmp_path_factory):
     texts = [*HOSTILE, *["card refund", "refund tax", "tax card", "parcel van", "van depot"] * 4]
     pl.DataFrame({"text": texts, "class": ["<b>", None] * 13}).write_parquet(folder / "texts.parquet")
     source = read_texts(folder / "texts.parquet", "text")
-    fit_run(source, folder / "runs" / "bad", TopicModel(2), label="class", edits=())
+    fit_run(source, folder / "runs" / "bad", TopicModel(2), class_column="class", edits=())
     return folder / "runs"
 
 
@@ -250,7 +250,7 @@ def test_the_largest_classes_come_first_and_not_all_of_many(folder, tmp_path):
     rows = [f"{word} word,{'x' * 1001 if at < 9 else f'c{at % 300 if at > 50 else 7}'}" for at, word in
             enumerate(["parcel", "refund"] * 300)]  # fmt: skip
     path.write_text("text,class\n" + "\n".join(rows))
-    fit_run(read_texts(path, "text"), folder / "many", TopicModel(2), label="class", edits=())
+    fit_run(read_texts(path, "text"), folder / "many", TopicModel(2), class_column="class", edits=())
     with client_of(folder) as client:
         classes = get(client, "/runs/many")["classes"]
     assert len(classes) == 200

@@ -49,7 +49,7 @@ def write(path, names=("id", "when", "kind", "text")):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
     source = read_texts(write(folder / "texts.csv"), "text")
-    fit_run(source, folder / "run", TopicModel(3), date="when", label="kind", edits=())
+    fit_run(source, folder / "run", TopicModel(3), date="when", class_column="kind", edits=())
     return folder / "run"
 
 
@@ -182,7 +182,12 @@ def test_long_texts_are_cut_in_pages_and_whole_by_themselves(tmp_path):
 def test_columns_may_be_called_anything(tmp_path):
     path = write(tmp_path / "texts.csv", names=("*", "^a$", "text\nx", "topic"))
     run = fit_run(
-        read_texts(path, "topic"), tmp_path / "run", TopicModel(3), date="^a$", label="text\nx", edits=()
+        read_texts(path, "topic"),
+        tmp_path / "run",
+        TopicModel(3),
+        date="^a$",
+        class_column="text\nx",
+        edits=(),
     )
     opened = OpenedRun(run, "run", "0" * 16)
     text = opened.texts.at(np.array([1]))[0]

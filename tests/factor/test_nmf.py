@@ -105,7 +105,7 @@ def test_a_document_of_no_known_word_gets_the_largest_topic():
 def test_collapse_is_told():
     rng = np.random.default_rng(0)
     X = (rng.random((200, 40)) < 0.1).astype(float)
-    with pytest.warns(ConvergenceWarning, match=r"only 1 of 9 topics are used.*make l2 smaller"):
+    with pytest.warns(ConvergenceWarning, match=r"only 1 of 9 topics are used.*use a smaller l2"):
         NMF(9, l2=50.0).fit(X)
 
 

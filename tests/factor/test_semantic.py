@@ -340,13 +340,13 @@ def test_an_engine_and_its_running_texts_go_together(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (np.ones((2, 2)), r"cooccurrence must be 3 × 3 as X has terms, got shape \(2, 2\)"),
+        (np.ones((2, 2)), r"cooccurrence must be 3 × 3, as X has 3 terms, got shape \(2, 2\)"),
         (np.full((3, 3), np.nan), "cooccurrence must be finite"),
-        (-np.eye(3), "cooccurrence must be finite and not negative"),
+        (-np.eye(3), "cooccurrence must be finite and non-negative"),
         (np.triu(np.ones((3, 3))), "cooccurrence must be symmetric"),
         ([[1, 2, 3]], "cooccurrence must be counts of terms × terms, or Sequences; got list"),
-        (Sequences.from_tokens([["a"]], {"a": 0}), "a text for each of 3 rows of X, got 1 texts"),
-        ([Sequences.from_tokens([["a"]] * 2, {"a": 0})] * 2, "a text for each of 3 rows of X, got 4 texts"),
+        (Sequences.from_tokens([["a"]], {"a": 0}), "one text for each of the 3 rows of X, got 1"),
+        ([Sequences.from_tokens([["a"]] * 2, {"a": 0})] * 2, "one text for each of the 3 rows of X, got 4"),
         (Sequences.from_tokens([["a"]] * 3, {"a": 7}), "cooccurrence has a term 7, but X has only 3 terms"),
     ],
 )

@@ -39,15 +39,18 @@ def test_labels_are_sorted_as_numbers_and_mixed_types_are_allowed():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([], "labels must hold at least one label, got none"),
-        (["a", None], "labels must hold one number or string per text, got 'None' at position 1"),
-        ([1.0, float("nan")], "labels must hold one number or string per text, got 'nan' at position 1"),
-        (pl.Series(["a", None]), "labels must hold one number or string per text, got 'None' at position 1"),
-        (pd.Series([1, None], dtype="Int64"), "labels must hold one .* got '<NA>' at position 1"),
-        (pd.Series(["a", None]), "labels must hold one .* at position 1"),
-        ([[0, 1], [1, 0]], r"labels must hold one .* got '\[0, 1\]' at position 0"),
-        (np.zeros((2, 2)), r"labels must hold one .* got '\[0.0, 0.0\]' at position 0"),
-        ([1j, 2j], "labels must hold one .* got '1j' and others that cannot be compared with it"),
+        ([], "labels must contain at least one label, got none"),
+        (["a", None], "labels must contain one number or string per text, got 'None' at position 1"),
+        ([1.0, float("nan")], "labels must contain one number or string per text, got 'nan' at position 1"),
+        (
+            pl.Series(["a", None]),
+            "labels must contain one number or string per text, got 'None' at position 1",
+        ),
+        (pd.Series([1, None], dtype="Int64"), "labels must contain one .* got '<NA>' at position 1"),
+        (pd.Series(["a", None]), "labels must contain one .* at position 1"),
+        ([[0, 1], [1, 0]], r"labels must contain one .* got '\[0, 1\]' at position 0"),
+        (np.zeros((2, 2)), r"labels must contain one .* got '\[0.0, 0.0\]' at position 0"),
+        ([1j, 2j], "labels must contain one .* got '1j' and others that cannot be compared with it"),
     ],
 )
 def test_unusable_labels_are_named(labels, message):
@@ -69,16 +72,16 @@ def test_without_weights_every_text_counts_once():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, 1], r"one number for each of 3 texts, got shape \(2,\)"),
-        (2, r"one number for each of 3 texts, got shape \(\)"),
+        ([1, 1], r"one number for each of the 3 texts, got shape \(2,\)"),
+        (2, r"one number for each of the 3 texts, got shape \(\)"),
         ([1, -1, 1], r"whole numbers from 0 to 2\*\*53, got -1 at position 1"),
         ([1, 1, 0.5], r"whole numbers from 0 to 2\*\*53, got 0.5 at position 2"),
         ([np.nan, 1, 1], r"whole numbers from 0 to 2\*\*53, got nan at position 0"),
         ([np.inf, 1, 1], r"whole numbers from 0 to 2\*\*53, got inf at position 0"),
         (["1", "1", "1"], "whole numbers, got <U1 such as .*'1'.*"),
-        ([0, 0, 0], "a number above 0, got only zeros"),
+        ([0, 0, 0], "a positive number, got only zeros"),
     ],
 )
 def test_unusable_weights_are_named(weights, message):
-    with pytest.raises(InputError, match=f"^weights must (be|hold) {message}$"):
+    with pytest.raises(InputError, match=f"^weights must (be|contain) {message}$"):
         read_weights(weights, 3)

@@ -164,13 +164,15 @@ def test_all_scores_at_once_are_the_single_ones():
 
 @pytest.mark.parametrize("measure", [*SCORES, clustering_scores, cluster_table], ids=lambda m: m.__name__)
 def test_errors_name_the_argument(measure):
-    with pytest.raises(InputError, match=r"^labels_true must hold at least one label, got none$"):
+    with pytest.raises(InputError, match=r"^labels_true must contain at least one label, got none$"):
         measure([], [])
-    with pytest.raises(InputError, match=r"^labels_pred must hold at least one label, got none$"):
+    with pytest.raises(InputError, match=r"^labels_pred must contain at least one label, got none$"):
         measure([1], [])
-    with pytest.raises(InputError, match=r"^labels_pred must be as long as labels_true, got 2 and 3 labels$"):
+    with pytest.raises(
+        InputError, match=r"^labels_pred and labels_true must have the same length, got 2 and 3$"
+    ):
         measure([1, 2, 3], [1, 2])
-    with pytest.raises(InputError, match=r"^weights must hold one number for each of 2 texts"):
+    with pytest.raises(InputError, match=r"^weights must contain one number for each of the 2 texts"):
         measure([1, 2], [1, 2], weights=[1])
 
 

@@ -321,19 +321,19 @@ def test_tokens_may_come_in_any_container():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"topics": []}, "topics must hold at least one topic, got none"),
+        ({"topics": []}, "topics must contain at least one topic, got none"),
         ({"topics": ["ab"]}, "each of topics must be a list of terms, got the string 'ab'"),
-        ({"texts": []}, "texts must hold at least one text, got none"),
+        ({"texts": []}, "texts must contain at least one text, got none"),
         ({"texts": ["a b"]}, "each of texts must be a list of tokens, got the string 'a b'"),
         (
             {"texts": (Sequences.from_tokens([["a", "b"]], {"a": 0, "b": 1}), ["a"])},
             "texts must name each of the 2 ids of the Sequences, got 1 terms",
         ),
-        ({"texts": (Sequences.concatenate([]), [])}, "texts must hold at least one text, got none"),
+        ({"texts": (Sequences.concatenate([]), [])}, "texts must contain at least one text, got none"),
         ({"measure": "cv"}, "measure must be one of u_mass, c_uci, c_npmi, c_v, pmi, npmi, got 'cv'"),
         ({"top_n": 0}, "top_n must be a whole number of at least 1, got 0"),
         ({"window": 2.5}, "window must be a whole number of at least 1, got 2.5"),
-        ({"weights": [1, 2]}, r"weights must hold one number for each of 1 texts, got shape \(2,\)"),
+        ({"weights": [1, 2]}, r"weights must contain one number for each of the 1 texts, got shape \(2,\)"),
     ],
 )
 def test_errors_name_the_argument(arguments, message):
@@ -359,7 +359,7 @@ def test_diversity_looks_at_25_terms():
 
 
 def test_diversity_errors_name_the_argument():
-    with pytest.raises(InputError, match=r"^topics must hold at least one topic, got none$"):
+    with pytest.raises(InputError, match=r"^topics must contain at least one topic, got none$"):
         diversity([])
     with pytest.raises(InputError, match=r"^top_n must be a whole number of at least 1, got 0$"):
         diversity([["a"]], top_n=0)

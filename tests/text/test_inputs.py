@@ -86,7 +86,7 @@ def test_tables(kind):
         read(make({"id": [1], "text": ["a"]}), "Text")
     with pytest.raises(
         InputError,
-        match=r"several columns; say which one holds the texts \(--text NAME, or column=…\): 'id', 'text'$",
+        match=r"several columns; choose the one with the texts \(--text NAME, or column=…\): 'id', 'text'$",
     ):
         read(make({"id": [1], "text": ["a"]}))
 
@@ -176,9 +176,9 @@ def test_no_texts_are_one_empty_batch(empty):
     [
         (
             "one text",
-            r"one string was given; put it in a list, or read a file with coterie\.text\.read_texts",
+            r"got a single string; put it in a list, or read a file with coterie\.text\.read_texts",
         ),
-        (b"one text", "one string was given"),
+        (b"one text", "got a single string"),
         (bytearray(b"abc"), "must be a list of texts, got bytearray"),
         ({"a": "text"}, "must be a list of texts, got dict"),
         ({"a", "b"}, "must be a list of texts, got set"),
@@ -187,20 +187,20 @@ def test_no_texts_are_one_empty_batch(empty):
         (["a", b"b"], "text 1 must be a string, got bytes: \"b'b'\""),
         (["a", {"b": 1}], "text 1 must be a string, got dict"),
         (["a", datetime.date(2024, 5, 1)], "text 1 must be a string, got date: '2024-05-01'"),
-        (["a", ["b"]], "text 0 must be a list of tokens, as others are, got 'a'"),
-        ([["a"], ["b", 7]], "text 1 must be a list of strings, but holds 7"),
-        ([["a"], [["b"]]], r"text 1 must be a list of strings, but holds \['b'\]"),
-        (["a", "b\ud800c"], r"text 1 holds half a character \(a lone surrogate\): 'b\\ud800c'"),
-        (["a", 7, "\udcff"], "text 2 holds half a character"),
-        ([["a"], ["b", "\ud800"]], "text 1 holds half a character"),
+        (["a", ["b"]], "text 0 must be a list of tokens like the others, got 'a'"),
+        ([["a"], ["b", 7]], "text 1 must be a list of strings, but contains 7"),
+        ([["a"], [["b"]]], r"text 1 must be a list of strings, but contains \['b'\]"),
+        (["a", "b\ud800c"], r"text 1 contains half a character \(a lone surrogate\): 'b\\ud800c'"),
+        (["a", 7, "\udcff"], "text 2 contains half a character"),
+        ([["a"], ["b", "\ud800"]], "text 1 contains half a character"),
         (np.array("text"), r"texts must be one column, got an array of shape \(\)"),
         (np.array([["a"], ["b"]]), r"texts must be one column, got an array of shape \(2, 1\)"),
-        (pl.Series("s", [b"a"]), "column 's' holds Binary, not texts"),
-        (pl.Series("s", [{"a": 1}]), "column 's' holds Struct.*, not texts"),
-        (pl.Series("s", [[[1]]]), "column 's' holds List.*, not texts"),
-        (pl.Series("s", [[b"a"]]), "column 's' holds List.*, not texts"),
-        (pl.Series("s", [datetime.timedelta(1)]), "column 's' holds Duration.*, not texts"),
-        (pa.array([b"a"]), "holds Binary, not texts"),
+        (pl.Series("s", [b"a"]), "column 's' contains Binary, not texts"),
+        (pl.Series("s", [{"a": 1}]), "column 's' contains Struct.*, not texts"),
+        (pl.Series("s", [[[1]]]), "column 's' contains List.*, not texts"),
+        (pl.Series("s", [[b"a"]]), "column 's' contains List.*, not texts"),
+        (pl.Series("s", [datetime.timedelta(1)]), "column 's' contains Duration.*, not texts"),
+        (pa.array([b"a"]), "contains Binary, not texts"),
     ],
 )
 def test_what_holds_no_texts_is_told(source, message):
@@ -221,7 +221,7 @@ def test_messages_count_from_the_first_batch_on():
 
 
 def test_a_column_of_no_table():
-    with pytest.raises(InputError, match="column='text' was given, but the texts are not a table: list"):
+    with pytest.raises(InputError, match="column='text' needs a table, but the texts are of type list"):
         read(["a"], "text")
 
 

@@ -122,7 +122,7 @@ def test_standard_input_is_read_once(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo\n")))
     source = read_texts("-")
     assert texts(source) == ["one", "two"]
-    with pytest.raises(InputError, match=r"^standard input is empty, or was read before$"):
+    with pytest.raises(InputError, match=r"^standard input is empty, or has already been read$"):
         texts(source)
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="no standard input"):

@@ -1,4 +1,4 @@
-"""What the papers compare their methods with, behind the same contract."""
+"""Methods that the papers compare with, as estimators like all others."""
 
 from coterie.baselines.graph import GraphNMF
 from coterie.baselines.kmeans import KMeansIdf

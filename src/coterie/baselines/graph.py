@@ -1,4 +1,4 @@
-"""NMF in which texts that resemble each other have similar topics (GNMF, Cai et al. 2011)."""
+"""NMF regularised so that similar texts have similar topics (GNMF, Cai et al. 2011)."""
 
 from __future__ import annotations
 
@@ -93,23 +93,23 @@ def roughness(V: Array, links: csr_matrix) -> float:
 
 
 class GraphNMF(MultiplicativeNMF):
-    """Topics under which near texts have similar memberships (GNMF).
+    """NMF in which similar texts have similar memberships (GNMF).
 
     1. Terms are weighted and rows brought to unit length: X.
     2. Each distinct text is linked to its `n_neighbors` nearest others by cosine. L is the Laplacian of these
        links.
     3. ``min ‖X − VUᵀ‖² + λ tr(VᵀLV)`` with U, V ≥ 0: linked texts that differ in V cost.
     4. The start is that of `SemanticNMF`, columns of U at unit length.
-    5. ``V ∘= (XU + λAV) / (VUᵀU + λDV)``, ``U ∘= XᵀV / UVᵀV``, over and over, with A the links and D their
+    5. ``V ∘= (XU + λAV) / (VUᵀU + λDV)``, ``U ∘= XᵀV / UVᵀV``, repeatedly, with A the links and D their
        sums: ``L = D − A``. The objective never rises.
     6. A fitted text belongs to topics by V, columns at unit length: `labels_`. A new text has no links: with
        U fixed it gets the memberships that explain it best, and so does a fitted text that is given to
-       `transform` or `predict`. The two may differ for a text that its neighbours outvote.
+       `transform` or `predict`. The two may differ for a text whose neighbours are in another topic.
 
-    The penalty has a way out: V may shrink while U grows. Updates take it slowly; under a strong penalty and
-    with many iterations they do take it.
+    The penalty can be evaded: V may shrink while U grows. Updates do so slowly, but with a strong penalty and
+    many iterations they do.
 
-    All texts are compared with each other, a strip at a time. Links and V are held in memory, so X must be a
+    All texts are compared with each other, a strip at a time. Links and V are kept in memory, so X must be a
     matrix or an engine in memory.
 
     Parameters
@@ -117,22 +117,22 @@ class GraphNMF(MultiplicativeNMF):
     n_topics
         Number of topics.
     regularization
-        λ, how much near texts must agree; 0 is plain NMF, the authors take 100.
+        λ, how much similar texts must agree; 0 is plain NMF, the authors use 100.
     n_neighbors
         Number of nearest texts that each text is linked to.
     edges
-        "cosine" weighs a link by the cosine of its texts, "binary" by 1.
+        "cosine" weights a link by the cosine of its texts, "binary" by 1.
     weights
-        "idf" weighs terms by inverse document frequency, "binary" counts a term once in a text, None takes
-        values as they are. Rows have unit length in each case.
+        "idf" weights terms by inverse document frequency, "binary" counts a term once per text, None uses the
+        values of X. Rows have unit length in each case.
     init
         "kmeans" starts from spherical k-means, "rows" from random texts.
     max_iter
-        Most iterations.
+        Largest number of iterations.
     tol
-        Stop when an iteration lowers the objective by no more than this share.
+        Stop when an iteration lowers the objective by no more than this fraction.
     random_state
-        Seed of the start.
+        Seed of the random start.
 
     Attributes
     ----------
@@ -143,8 +143,7 @@ class GraphNMF(MultiplicativeNMF):
     term_weights_
         Weight of each term.
     topic_lengths_
-        Length of the column of memberships in each topic over the fitted texts; 0 for a topic that no text
-        has.
+        Length of the column of memberships in each topic over the fitted texts; 0 for an empty topic.
     objective_
         The objective after each iteration.
     n_iter_
@@ -183,8 +182,8 @@ class GraphNMF(MultiplicativeNMF):
         self.tol = tol
         self.random_state = random_state
 
-    def _judge(self) -> None:
-        super()._judge()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_amount("regularization", self.regularization, self)
         check_count("n_neighbors", self.n_neighbors, self)
         check_choice("edges", self.edges, ("cosine", "binary"), self)

@@ -1,4 +1,4 @@
-"""k-means on idf-weighted rows: the plainest of the papers' baselines."""
+"""k-means on idf-weighted rows, the simplest baseline of the papers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from coterie.weights import idf
 class KMeansIdf(TopicEstimator):
     """Ordinary k-means on rows whose terms are weighted by idf.
 
-    1. Terms are weighted by ``log(N / df)``. Rows are not brought to unit length, as in the papers: a short
-       text lies near the origin whatever it is about, which is why this baseline is weak.
+    1. Terms are weighted by ``log(N / df)``. As in the papers, rows are not normalised: a short
+       text is near the origin whatever it is about, which is why this baseline is weak.
     2. scikit-learn's k-means, with weights for folded duplicates, finds the centres.
     3. `transform` gives ``1 / (1 + distance)`` to each centre: 1 at the centre, towards 0 far away, larger
        is nearer. `predict` gives the nearest centre.
 
-    The rows are held in memory, also where an engine is given.
+    The rows are kept in memory, even if an engine is given.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class KMeansIdf(TopicEstimator):
     n_init
         Number of starts; the one with the lowest sum of squared distances wins.
     max_iter
-        Most iterations of one start.
+        Largest number of iterations of one start.
     tol
-        A start has settled when its centres move less than this, relative to the variance of the columns.
+        A start has converged when its centres move less than this, relative to the variance of the columns.
     random_state
-        Seed of the starts.
+        Seed of the random starts.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class KMeansIdf(TopicEstimator):
     idf_
         Weight of each term.
     used_
-        Whether each centre is one, or spare.
+        Whether each centre is used.
     labels_
         The topic of each row; absent if an engine was fitted.
     inertia_

@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation by Gibbs sampling, with topics of new documents that need no sampling."""
+"""Latent Dirichlet allocation by Gibbs sampling; topics of new documents need no sampling."""
 
 from __future__ import annotations
 
@@ -30,41 +30,41 @@ MOST_TOPICS = 2**15 - 1
 class GibbsLDA(TopicEstimator):
     """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003) by collapsed Gibbs sampling.
 
-    1. X holds counts. Each word of a document belongs to a topic; topics are drawn anew, word by word, given
-       those of all other words, `n_iter` times over all words. This is done by tomotopy (installed with
-       ``coterie[lda]``), on one thread and from a fixed seed, so that it comes out the same every time.
+    1. X contains counts. Each word of a document belongs to a topic; topics are resampled word by word, given
+       those of all other words, in `n_iter` rounds. This is done by tomotopy (installed by ``coterie[lda]``),
+       on one thread with a fixed seed, so that the result is always the same.
     2. `components_` are the distributions of topics over terms, φ, after the last round.
     3. A document's topics are the distribution θ that maximises ``Σ_w x_w log Σ_k θ_k φ_kw + α Σ_k log θ_k``,
-       which is concave, by EM from equal shares: ``θ_k ∝ α + θ_k Σ_w x_w φ_kw / Σ_j θ_j φ_jw``. Nothing in
-       it is random and no document sees another. Documents that were fitted are treated alike.
+       which is concave, by EM from equal shares: ``θ_k ∝ α + θ_k Σ_w x_w φ_kw / Σ_j θ_j φ_jw``. It is
+       deterministic and separate for each document, also for fitted ones.
 
-    The sampler holds all documents in memory, and a row that stands for n texts n times: it knows no weights.
-    tomotopy has code of its own for each instruction set, so another kind of machine may sample otherwise.
+    The sampler keeps all documents in memory, and a row of n identical texts n times, as it has no weights.
+    tomotopy has separate code for each instruction set, so another kind of machine may sample differently.
 
     Parameters
     ----------
     n_topics : int, default=8
         Number of topics.
     alpha : float or None, default=None
-        Prior of a document's topics. None is ``50 / n_topics``, as in GibbsLDA++. Short texts do better with
-        far less, such as 0.1: otherwise the prior outweighs their few words.
+        Prior of a document's topics. None is ``50 / n_topics``, as in GibbsLDA++. Short texts need far
+        less, such as 0.1: otherwise the prior outweighs their few words.
     eta : float, default=0.1
         Prior of a topic's terms, called β in GibbsLDA++.
     n_iter : int, default=500
         Rounds of sampling over all words.
     fractions : "refuse" or "ceil", default="refuse"
-        What to do with values of X that are not whole numbers: refuse them, or count them up to the next one.
+        What to do with values of X that are not integers: raise an error, or round up.
     random_state : int, RandomState or None, default=None
         Seeds the sampler.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_topics, n_terms)
-        Distribution of each topic over terms; 0 for a term that no document holds.
+        Distribution of each topic over terms; 0 for a term in no document.
     alpha_ : float
         Prior of a document's topics that was used.
     labels_ : ndarray of shape (n_documents,)
-        Topic of each document; not set where an engine was fitted.
+        Topic of each document; not set if an engine was fitted.
     n_iter_ : int
         Rounds of sampling made.
 
@@ -114,7 +114,7 @@ class GibbsLDA(TopicEstimator):
             )
         n_words = documents.sum(self._n_words)
         if n_words > MOST_WORDS:
-            raise InputError(f"X must hold at most {MOST_WORDS} words for GibbsLDA, got {n_words:.0f}")
+            raise InputError(f"X must contain at most {MOST_WORDS} words for GibbsLDA, got {n_words:.0f}")
 
         seed = int(random.randint(2**31 - 1))
         texts = (text for block in documents.map(self._texts) for text in block)
@@ -143,7 +143,7 @@ def whole(X: csr_matrix, fractions: Fractions) -> csr_matrix:
     different = np.flatnonzero(up != X.data)
     if different.size and fractions == "refuse":
         raise InputError(
-            f"X must hold counts for GibbsLDA, got {X.data[different[0]]:g}; fractions='ceil' counts up"
+            f"X must contain counts for GibbsLDA, got {X.data[different[0]]:g}; fractions='ceil' rounds up"
         )
     return csr_view(up, X.indices, X.indptr, X.shape) if different.size else X
 
@@ -152,7 +152,7 @@ def check_copies(weights: Array) -> Array:
     """Weights of rows, which must be whole numbers: a text cannot be given to the sampler in part."""
     broken = weights[weights != np.rint(weights)]
     if broken.size:
-        raise InputError(f"sample_weight must hold whole numbers for GibbsLDA, got {broken[0]:g}")
+        raise InputError(f"sample_weight must contain whole numbers for GibbsLDA, got {broken[0]:g}")
     return weights
 
 

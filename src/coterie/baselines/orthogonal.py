@@ -30,20 +30,20 @@ def update_free(W: Array, XtZ: Array, ZtZ: Array) -> Array:
 
 
 class OrthogonalNMF(MultiplicativeNMF):
-    """Topics that share no texts: NMF with ``ZᵀZ = I``, by multiplicative updates on the Stiefel manifold.
+    """NMF with orthogonal text memberships, ``ZᵀZ = I``, by multiplicative updates on the Stiefel manifold.
 
     1. Terms are weighted and rows brought to unit length: X.
     2. ``min ½‖X − ZWᵀ‖²`` with Z, W ≥ 0 and ``ZᵀZ = I``. Non-negative columns at right angles have no text in
        common, so Z is a clustering as soon as the constraint holds; on the way it is soft.
     3. The start is that of `SemanticNMF`, columns of Z at unit length.
-    4. ``Z ∘= XW / Z(WᵀXᵀZ)``, ``W ∘= XᵀZ / W(ZᵀZ)``, over and over. The update of Z keeps directions apart
-       but lets the length c of a column swing between c and 1/c, so columns are brought back to unit length
-       and W takes up what they lose, which leaves ``ZWᵀ`` as it is.
+    4. ``Z ∘= XW / Z(WᵀXᵀZ)``, ``W ∘= XᵀZ / W(ZᵀZ)``, repeatedly. The update of Z keeps columns
+       orthogonal but lets the length c of a column oscillate between c and 1/c, so columns are rescaled to
+       unit length and W is scaled accordingly, which leaves ``ZWᵀ`` unchanged.
     5. With W fixed, a text gets the memberships that explain it best. The constraint is one on all texts
        together and says nothing about a text alone.
 
-    The constraint is approached, not kept: `orthogonality_` says how far off it is. Nothing proves that the
-    objective falls with every step, and it may rise by a hair near the end. A step is one pass over the
+    The constraint is met only approximately: `orthogonality_` is the deviation. There is no proof that the
+    objective falls with every step, and it may rise slightly near the end. A step is one pass over the
     documents.
 
     Parameters
@@ -51,16 +51,16 @@ class OrthogonalNMF(MultiplicativeNMF):
     n_topics
         Number of topics.
     weights
-        "idf" weighs terms by inverse document frequency, "binary" counts a term once in a text, None takes
-        values as they are. Rows have unit length in each case.
+        "idf" weights terms by inverse document frequency, "binary" counts a term once per text, None uses the
+        values of X. Rows have unit length in each case.
     init
         "kmeans" starts from spherical k-means, "rows" from random texts.
     max_iter
-        Most iterations.
+        Largest number of iterations.
     tol
-        Stop when ten iterations together lower the objective by no more than this share.
+        Stop when ten iterations lower the objective by no more than this fraction in total.
     random_state
-        Seed of the start.
+        Seed of the random start.
 
     Attributes
     ----------
@@ -71,8 +71,7 @@ class OrthogonalNMF(MultiplicativeNMF):
     term_weights_
         Weight of each term.
     topic_lengths_
-        Length of the column of memberships in each topic over the fitted texts; 0 for a topic that no text
-        has.
+        Length of the column of memberships in each topic over the fitted texts; 0 for an empty topic.
     objective_
         The objective after each iteration.
     orthogonality_

@@ -1,4 +1,4 @@
-"""Regularised latent semantic indexing: topics of either sign, sparse in terms, one pass a step."""
+"""Regularised latent semantic indexing: sparse topics of either sign, one pass per step."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class RLSI(TopicEstimator):
     Parameters
     ----------
     n_topics : int, default=8
-        Number of topics. One that `l1` presses to nothing is all zero and takes no document.
+        Number of topics. A topic that `l1` reduces to zero gets no documents.
     weights : "idf", "ncut", "binary" or None, default="idf"
-        Weights of terms: "ncut" and "binary" on the binary form of X, "idf" on its values; None takes X as it
-        is. Ncut weights are divided by their maximum, as in the paper; step 1 makes any such factor void.
+        Term weights: "ncut" and "binary" are applied to the binary form of X, "idf" to its values; None uses
+        X unchanged. Ncut weights are divided by their maximum, as in the paper; step 1 cancels such factors.
     l1 : float, default=0.03
-        λ₁, at least 0. More of it makes topics sparser.
+        λ₁, at least 0. A larger value makes topics sparser.
     l2 : float, default=0.03
         λ₂, above 0: without it U could shrink and V grow for ever. To have the paper's λ₁ and λ₂ on rows that
         are not divided, give ``l1=λ₁/s`` and ``l2=λ₂/s²`` with s the root of their mean squared length.
     max_iter : int, default=200
-        Most passes over the documents.
+        Largest number of passes over the documents.
     tol : float, default=1e-5
-        Stop when a pass lowers the objective by less than this share of it.
+        Stop when a pass lowers the objective by less than this fraction.
     random_state : int, RandomState or None, default=None
         Chooses the rows to start from and the mixture.
 
@@ -68,7 +68,7 @@ class RLSI(TopicEstimator):
     term_weights_ : ndarray of shape (n_terms,)
         Weights of terms, with the division of step 1.
     labels_ : ndarray of shape (n_documents,)
-        Topic of each document; not set where an engine was fitted.
+        Topic of each document; not set if an engine was fitted.
     objective_ : list of float
         The objective after each pass; it never rises.
     n_iter_ : int

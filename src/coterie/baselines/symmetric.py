@@ -49,14 +49,14 @@ class SymmetricNMF(TopicEstimator):
     Parameters
     ----------
     n_topics : int, default=8
-        Number of topics. One that no document is left for is all zero.
+        Number of topics. A topic without documents is all zero.
     weights : "idf", "ncut", "binary" or None, default="idf"
-        Weights of terms: "ncut" and "binary" on the binary form of X, "idf" on its values; None takes X as it
-        is.
+        Term weights: "ncut" and "binary" are applied to the binary form of X, "idf" to its values; None uses
+        X unchanged.
     max_iter : int, default=300
-        Most passes over the documents.
+        Largest number of passes over the documents.
     tol : float, default=1e-6
-        Stop when a pass lowers the objective by less than this share of it.
+        Stop when a pass lowers the objective by less than this fraction.
     random_state : int, RandomState or None, default=None
         Chooses the documents to start from: H is at first the similarity to them.
 
@@ -71,7 +71,7 @@ class SymmetricNMF(TopicEstimator):
     term_weights_ : ndarray of shape (n_terms,)
         Weights of terms.
     labels_ : ndarray of shape (n_documents,)
-        Topic of each document; not set where an engine was fitted.
+        Topic of each document; not set if an engine was fitted.
     objective_ : list of float
         ``‖HHᵀ‖² − 2 tr HᵀSH`` after each pass: the objective without the constant ``‖S‖²``, which would
         need the similarities themselves. It is below 0; no topics at all would have 0.
@@ -129,7 +129,7 @@ class SymmetricNMF(TopicEstimator):
         self.n_iter_ = len(self.objective_)
 
     def _descend(self, rows: Engine, H: Array) -> Array:
-        """From H, topics × documents, to a place where no step lowers the objective by much."""
+        """Iterate from H, topics × documents, until no step lowers the objective by much."""
         D = np.zeros_like(H)
         cross, gram, _ = rows.sum(partial(block_sums, H=H))
         sums = Sums(cross, gram)

@@ -1,6 +1,6 @@
-"""The command line. One thin file a command; everything they do is in the library.
+"""The command line: one small module per command; the work is done by the library.
 
-A command is imported when it is asked for: `coterie --help` loads none of them. Packages that are installed
+A command is imported on first use, so `coterie --help` loads none of them. Packages that are installed
 beside coterie add commands by entry points of the group `coterie.commands`; these are looked up only when a
 name is not one of `COMMANDS`, or when all commands are listed.
 """
@@ -22,17 +22,16 @@ if TYPE_CHECKING:
 
 #: What each command does, in the order of the help page. Command NAME is in module `coterie.cli.NAME`.
 COMMANDS = {
-    "demo": "See what coterie does, on the built-in sample.",
-    "fit": "Find topics in the texts of a file, and keep them in a folder.",
-    "topics": "Show the topics of a fitted folder.",
-    "explore": "Look at a fitted folder in the browser, and edit it there.",
-    "assign": "Give new texts the topics of a fitted folder.",
-    "edit": "Rename, merge and split topics, ban terms, pin texts.",
-    "evaluate": "Measure how good topics are.",
+    "demo": "See what coterie does with the built-in sample.",
+    "fit": "Find the topics in a file of texts and write them to a run folder.",
+    "topics": "Show the topics of a run.",
+    "explore": "Explore and edit a run in the browser.",
+    "assign": "Assign new texts to the topics of a run.",
+    "edit": "Rename, merge or split topics, ban terms, pin texts.",
+    "evaluate": "Measure the quality of the topics of a run.",
     "compare": "Compare methods and numbers of topics on a file.",
-    "weights": "Compare the weights of terms: idf against Ncut.",
-    "data": "List and fetch labelled data sets.",
-    "completion": "Print the script that completes commands in your shell.",
+    "weights": "Compare term weights: idf and Ncut.",
+    "data": "List and download labelled data sets.",
 }
 
 
@@ -65,7 +64,7 @@ def _missing(name: str) -> click.Command:
 
 
 class _Commands(click.Group):
-    """Commands that are imported on first use, and end with a sentence and an exit code."""
+    """Commands that are imported on first use and end with one sentence and an exit code on failure."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS | _BESIDE | _added())
@@ -95,16 +94,16 @@ class _Commands(click.Group):
             known = self.list_commands(ctx)
             if name not in known:
                 near = get_close_matches(name, known, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+                hint = f"did you mean '{near[0]}'?" if near else f"available commands: {', '.join(known)}"
                 raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        with exits.told():
+        with exits.reported():
             return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with exits.told():
+        with exits.reported():
             return super().invoke(ctx)
 
 
@@ -117,7 +116,7 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="coterie")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Find topics in short texts through the company words keep.
+    """Find topics in short texts, using word co-occurrence.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`coterie assign`: the topics of a run for other texts."""
+"""`coterie assign`: assign new texts to the topics of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.progress import shown
-from coterie.cli.shared import input_options, open_source, spooled, told_skipped, whole_file
+from coterie.cli.shared import input_options, open_source, report_skipped, spooled, whole_file
 from coterie.errors import InputError
 from coterie.progress import tell
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write .csv, .parquet or .jsonl instead of printing CSV.",
+    help="File to write (.csv, .parquet or .jsonl) instead of printing CSV.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def assign(
     run: Path, file: str, language: list[str], out: Path | None, as_json: bool, **reading: Any
 ) -> None:
-    """Give each text of FILE ("-" is standard input) a topic of RUN, a confidence and a reason.
+    """Assign each text in FILE ("-" for standard input) to a topic of RUN.
 
-    All columns of FILE are kept, and as many rows; the topic, its label, the confidence, the second-best
-    topic and the reason are added. The column of the texts is that of the run unless --text names another.
+    The output has all rows and columns of FILE, plus the topic, its label, the confidence, the second-best
+    topic and the reason. Texts are read from the same column as in the run unless --text names another.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def assign(
     from coterie.runs import assigned_table, open_run
 
     if out is not None and out.exists() and file != "-" and Path(file).exists() and out.samefile(file):
-        raise InputError(f"{out} is the file to read; name another one for --out")
+        raise InputError(f"--out {out} is the input file; choose another file")
     opened = open_run(run)
     text = reading.pop("text")
     done = 0
@@ -61,13 +61,13 @@ def assign(
                 write(assigned_table(opened.model, batch.table, batch.texts))
                 done += len(batch.texts)
                 tell("assigning topics", done, None, "texts")
-    told_skipped(source)
+    report_skipped(source)
     if out is not None:
-        click.echo(f"{done:,} texts written to {out}", err=True)
+        click.echo(f"wrote {done:,} texts to {out}", err=True)
 
 
 def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:
-    """The texts of the file, from the column that is named, else that of the run, else the only one."""
+    """The texts of the file, from the column given, else the column used in the run, else the only one."""
     if text is None:
         same = open_source(path, run.info["data"]["column"], **reading)
         try:
@@ -81,7 +81,7 @@ def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> 
 
 @contextmanager
 def _writer(out: Path | None, as_json: bool) -> Iterator[Any]:
-    """A function that takes tables one after another and writes them where they belong."""
+    """A function that takes tables one after another and writes them to the output."""
     from coterie.storage.tables import CsvWriter, ParquetWriter
 
     suffix = ".jsonl" if as_json and out is None else ".csv" if out is None else out.suffix.lower()
@@ -99,7 +99,7 @@ def _writer(out: Path | None, as_json: bool) -> Iterator[Any]:
 
 
 def _printed(as_json: bool) -> Any:
-    """Print tables on standard output; CSV as in files, so that no spreadsheet takes a cell for a formula."""
+    """Print tables on standard output; CSV as in files, with formulas made harmless."""
     from coterie.storage.tables import neutralise
 
     first = True

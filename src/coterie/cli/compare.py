@@ -9,6 +9,7 @@ import click
 
 from coterie.cli.progress import shown
 from coterie.cli.shared import (
+    RenamedOption,
     console,
     input_options,
     json_option,
@@ -16,9 +17,9 @@ from coterie.cli.shared import (
     open_source,
     parts,
     print_json,
+    report_skipped,
     safe,
     table,
-    told_skipped,
 )
 from coterie.errors import InputError
 
@@ -35,7 +36,7 @@ _TITLES = {
     "coherence": "NPMI", "diversity": "diversity", "stability": "stability",
 }  # fmt: skip
 _BAR = 40
-#: Behind the best value of a column: it must be told without colours, too.
+#: Marks the best value of a column, so that it can be seen without colours.
 _BEST = " *"
 
 
@@ -53,124 +54,131 @@ def _list_methods(ctx: click.Context, param: click.Parameter, asked: bool) -> No
 @click.command()
 @click.argument("file", type=click.Path(allow_dash=True))
 @input_options
-@click.option("--label", metavar="COLUMN", help="Column of known classes to score against.")
 @click.option(
-    "--topics", metavar="K", multiple=True, help="Numbers of topics, or auto; by default that of labels."
-)
-@click.option("--method", metavar="NAME", multiple=True, help="Methods; --list-methods shows all.")
+    "--class-column", cls=RenamedOption, former="--label", metavar="COLUMN",
+    help="Column with known classes to score the topics against.",
+)  # fmt: skip
 @click.option(
-    "--seeds", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Starts of a method."
+    "--topics", metavar="K", multiple=True,
+    help="Number of topics, or auto; repeatable. Default: the number of classes.",
+)  # fmt: skip
+@click.option(
+    "--method", metavar="NAME", multiple=True, help="Method to compare; repeatable. See --list-methods."
 )
+@click.option(
+    "--restarts", cls=RenamedOption, former="--seeds", metavar="N", type=click.IntRange(1), default=3,
+    show_default=True, help="Fits of each method, with random states 0 to N-1; scores are averaged.",
+)  # fmt: skip
 @json_option
 @click.option(
     "--list-methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods,
-    help="Show the methods and exit.",
+    help="List the methods and exit.",
 )  # fmt: skip
 def compare(
     file: str,
     language: list[str],
-    label: str | None,
+    class_column: str | None,
     topics: tuple[str, ...],
     method: tuple[str, ...],
-    seeds: int,
+    restarts: int,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Compare methods and numbers of topics on the texts of FILE ("-" is standard input).
+    """Compare methods and numbers of topics on the texts in FILE ("-" for standard input).
 
-    With --label: NMI, ARI, accuracy and purity. Without: coherence (NPMI) and diversity of the ten top
-    terms of each topic, and stability, the agreement (ARI) between seeds. Seconds are those of one fit.
-    Several topics, methods or languages: with commas, or the option again. "--topics auto" reads the number
-    from the texts once and uses it for all methods.
+    With --class-column, the scores are NMI, ARI, accuracy and purity. Without it, they are coherence (NPMI)
+    and diversity of the top ten terms of each topic, and stability: the agreement (ARI) between restarts.
+    Seconds are the time of one fit. Separate several topics, methods or languages by commas, or repeat the
+    option. "--topics auto" estimates the number of topics once and uses it for all methods.
 
     \b
     Examples:
-      coterie compare tickets.csv --text subject --topics 4,8 --seeds 2
+      coterie compare tickets.csv --text subject --topics 4,8 --restarts 2
       coterie compare tickets.csv --text subject --topics auto --method coterie,nmf-ncut
-      coterie compare "$(coterie data path sample)" --text text --label category --method nmf-idf,term-nmf
+      coterie compare tickets.csv --text subject --class-column team --method nmf-idf,term-nmf
     """
     from coterie import comparison
     from coterie.corpus import Vectorizer
 
     sizes = _sizes(topics)
     with shown():
-        texts, labels = _read(open_source(file, **reading), label)
-        found = comparison.compare(
+        texts, classes = _read(open_source(file, **reading), class_column)
+        result = comparison.compare(
             texts,
-            labels,
+            classes,
             n_topics=sizes or None,
             methods=parts(method) or comparison.DEFAULT_METHODS,
-            n_seeds=seeds,
+            n_restarts=restarts,
             vectorizer=Vectorizer(language, min_df=2),
         )
     if as_json:
-        print_json(found)
+        print_json(result)
     else:
-        _show(console(), found)
+        _show(console(), result)
 
 
 def _sizes(topics: Iterable[str]) -> list[Size]:
-    """Numbers, and "auto" where it stands."""
+    """The numbers of topics given; "auto" stays as it is."""
     return ["auto" if part == "auto" else numbers([part], "--topics")[0] for part in parts(topics)]
 
 
-def _read(source: TextSource, label: str | None) -> tuple[list[str], list[str | None] | None]:
-    """All texts of a file, and their labels."""
+def _read(source: TextSource, class_column: str | None) -> tuple[list[str], list[str | None] | None]:
+    """All texts of a file, and their classes."""
     import polars as pl
 
     from coterie.progress import tell
 
     texts: list[str] = []
-    labels: list[str | None] = []
+    classes: list[str | None] = []
     for batch in source:
-        if label is not None and label not in batch.table.columns:
-            there = ", ".join(batch.table.columns)
+        if class_column is not None and class_column not in batch.table.columns:
+            columns = ", ".join(batch.table.columns)
             raise InputError(
-                f"{source.place} has no column {label!r} for the labels; its columns are {there}"
+                f"{source.place} has no column {class_column!r} for --class-column; its columns are {columns}"
             )
         texts += batch.texts.to_list()
-        labels += batch.table[label].cast(pl.String).to_list() if label is not None else []
+        classes += batch.table[class_column].cast(pl.String).to_list() if class_column is not None else []
         tell("reading", len(texts), None, "texts")
-    told_skipped(source)
-    return texts, labels if label is not None else None
+    report_skipped(source)
+    return texts, classes if class_column is not None else None
 
 
-def _show(page: Console, found: Comparison) -> None:
-    labelled = f", {found.n_labelled:,} with one of {found.n_classes:,} labels" if found.n_labelled else ""
-    page.print(f"[bold]{found.n_texts:,} texts[/bold], {found.n_empty:,} without a known term{labelled}")
-    if found.read is not None:
+def _show(page: Console, result: Comparison) -> None:
+    labelled = f", {result.n_labelled:,} in {result.n_classes:,} known classes" if result.n_labelled else ""
+    page.print(f"[bold]{result.n_texts:,} texts[/bold], {result.n_empty:,} without a known word{labelled}")
+    if (number := result.number_of_topics) is not None:
         page.print(
-            f"{found.read.n_topics:,} topics read from the texts; between {found.read.low:,} and "
-            f"{found.read.high:,} are plausible"
+            f"estimated number of topics: {number.n_topics:,} "
+            f"(plausible range: {number.low:,} to {number.high:,})"
         )
-    page.print(_scores(found))
-    for line in _chart(found, "█" if page.encoding.lower().startswith("utf") else "#"):
+    page.print(_scores(result))
+    for line in _chart(result, "█" if page.encoding.lower().startswith("utf") else "#"):
         page.print(line, markup=False, soft_wrap=True)
-    for row in found.rows:
+    for row in result.rows:
         for warning in row.warnings:
             page.print(safe(f"{row.method}, {row.n_topics} topics: {warning}"), markup=False, soft_wrap=True)
 
 
-def _scores(found: Comparison) -> Table:
+def _scores(result: Comparison) -> Table:
     """A row for each method and number of topics; the best value of each column has a star."""
-    columns = [*found.measures, "seconds"]
-    best = {name: _best(found.rows, name) for name in columns}
+    columns = [*result.measures, "seconds"]
+    best = {name: _best(result.rows, name) for name in columns}
     rows = [
-        (row.method, row.n_topics, *(_cell(row, name, best[name]) for name in columns)) for row in found.rows
+        (row.method, row.n_topics, *(_cell(row, name, best[name]) for name in columns)) for row in result.rows
     ]
     titles = [_TITLES.get(name, name) for name in columns]
-    return table(["method", "topics", *titles], rows, caption="* the best of its column", right=titles)
+    return table(["method", "topics", *titles], rows, caption="* best in its column", right=titles)
 
 
 def _best(rows: tuple[Compared, ...], name: str) -> str | None:
-    """The best value as it is shown, so that values that look alike are marked alike."""
+    """The best value as displayed, so that values that look equal are all marked."""
     values = [value for row in rows if (value := getattr(row, name)) is not None]
     if not values:
         return None
-    return _spelled(min(values) if name == "seconds" else max(values), name)
+    return _formatted(min(values) if name == "seconds" else max(values), name)
 
 
-def _spelled(value: float, name: str) -> str:
+def _formatted(value: float, name: str) -> str:
     return f"{value:.2f}" if name == "seconds" else f"{value:.3f}"
 
 
@@ -178,19 +186,19 @@ def _cell(row: Compared, name: str, best: str | None) -> Text:
     from rich.text import Text
 
     value = getattr(row, name)
-    spelled = "-" if value is None else _spelled(value, name)
+    spelled = "-" if value is None else _formatted(value, name)
     return Text(spelled + _BEST, "bold") if spelled == best else Text(spelled + " " * len(_BEST))
 
 
-def _chart(found: Comparison, block: str) -> Iterator[str]:
+def _chart(result: Comparison, block: str) -> Iterator[str]:
     """The main score as bars, the best first."""
-    main = found.measures[0]
-    names = {row: f"{row.method}, {row.n_topics}" for row in found.rows}
+    main = result.measures[0]
+    names = {row: f"{row.method}, {row.n_topics}" for row in result.rows}
     width = max(map(len, names.values()))
-    ordered = sorted(found.rows, key=lambda row: -getattr(row, main))
+    ordered = sorted(result.rows, key=lambda row: -getattr(row, main))
     longest = getattr(ordered[0], main)
     yield _TITLES[main]
     for row in ordered:
         value = getattr(row, main)
         bar = block * round(_BAR * value / longest) if value > 0 else ""
-        yield f"  {names[row]:<{width}}  {_spelled(value, main):>6}  {bar}".rstrip()
+        yield f"  {names[row]:<{width}}  {_formatted(value, main):>6}  {bar}".rstrip()

@@ -1,4 +1,4 @@
-"""`coterie data`: the labelled data sets that coterie knows by name."""
+"""`coterie data`: labelled data sets, by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 @click.group()
 def data() -> None:
-    """List and fetch labelled data sets, and find their files.
+    """List and download labelled data sets, and print the paths of their files.
 
     \b
     Examples:
@@ -32,7 +32,7 @@ def data() -> None:
 @data.command("list")
 @json_option
 def list_(as_json: bool) -> None:
-    """Show the data sets, and which of them are on this machine.
+    """List the data sets and whether each is on this machine.
 
     \b
     Examples:
@@ -49,20 +49,20 @@ def list_(as_json: bool) -> None:
     rows = [(*(known[name] for name in headings[:-1]), _where(known)) for known in sets]
     page = console()
     page.print(table(headings, rows))
-    page.print("'coterie data path NAME' prints the file of a set that is here", markup=False)
+    page.print("'coterie data path NAME' prints the path of a data set on this machine", markup=False)
 
 
 @data.command()
 @click.argument("name", shell_complete=_names)
 @click.option(
     "--mirror", metavar="URL", envvar="COTERIE_MIRROR", show_envvar=True,
-    help="A mirror of raw.githubusercontent.com.",
+    help="URL of a mirror of raw.githubusercontent.com.",
 )  # fmt: skip
 def fetch(name: str, mirror: str | None) -> None:
-    """Download data set NAME from its public source, and print the path of its file.
+    """Download data set NAME from its public source and print the path of the file.
 
-    What arrives must have the checksum that coterie knows. The file appears when it is whole, in the folder
-    that COTERIE_CACHE names or else in your cache folder; if it is there already, nothing is downloaded.
+    The checksum of the download is verified. The file is stored in the folder given by the environment
+    variable COTERIE_CACHE, or else in your cache folder; if it is already there, nothing is downloaded.
 
     \b
     Example:
@@ -73,13 +73,13 @@ def fetch(name: str, mirror: str | None) -> None:
 
     _entry(name)
     with shown():
-        tell(f"fetching {name}", 0, None, "bytes")
+        tell(f"downloading {name}", 0, None, "bytes")
         try:
             path = datasets.fetch(
-                name, base_url=mirror, progress=lambda done: tell(f"fetching {name}", done, None, "bytes")
+                name, base_url=mirror, progress=lambda done: tell(f"downloading {name}", done, None, "bytes")
             )
         except InputError as error:
-            # here the argument has another name
+            # on the command line the argument has another name
             raise InputError(str(error).replace("base_url", "--mirror")) from error
     click.echo(path)
 
@@ -87,10 +87,10 @@ def fetch(name: str, mirror: str | None) -> None:
 @data.command()
 @click.argument("name", shell_complete=_names)
 def path(name: str) -> None:
-    """Print the path of the file of data set NAME, for use in other commands.
+    """Print the path of data set NAME, for use in other commands.
 
-    The sample is a CSV file with a column "text". All others are lines of label, tab and text without a
-    header: --no-header --text column_2.
+    The sample is a CSV file with a column "text". The other files have no header; each line is a class, a
+    tab and a text, so read them with --no-header --text column_2.
 
     \b
     Examples:
@@ -98,12 +98,12 @@ def path(name: str) -> None:
       coterie weights "$(coterie data path sample)" --text text
     """
     known = _entry(name)
-    if known["found"] is None:
+    if known["path"] is None:
         remedy = f"'coterie data fetch {name}' " + (
-            "downloads it" if known["fetch"] else "says where to get it"
+            "downloads it" if known["fetch"] else "explains how to get it"
         )
         raise InputError(f"data set {name!r} is not on this machine; {remedy}")
-    click.echo(known["found"])
+    click.echo(known["path"])
 
 
 def _entry(name: str) -> dict[str, Any]:
@@ -112,13 +112,13 @@ def _entry(name: str) -> dict[str, Any]:
     sets = {known["name"]: known for known in datasets.describe().to_dicts()}
     if name not in sets:
         near = get_close_matches(name, sets, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sets)}"
+        hint = f"did you mean {near[0]!r}?" if near else f"available data sets: {', '.join(sets)}"
         raise InputError(f"there is no data set {name!r}; {hint}")
     return sets[name]
 
 
 def _where(known: dict[str, Any]) -> str:
-    if known["found"] is not None:
-        return "here"
+    if known["path"] is not None:
+        return "on this machine"
     fetch = f"coterie data fetch {known['name']}"
-    return fetch if known["fetch"] else f"to be made: '{fetch}' says how"
+    return fetch if known["fetch"] else f"'{fetch}' explains how to get it"

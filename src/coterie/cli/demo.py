@@ -1,4 +1,4 @@
-"""`coterie demo`: the built-in sample, from texts to topics, and answers for texts that nobody has seen."""
+"""`coterie demo`: the topics of the built-in sample, and the assignment of a few new texts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NEW = (
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("run/demo"),
     show_default=True,
-    help="Folder to write to.",
+    help="Folder to write.",
 )
 def demo(out: Path) -> None:
-    """Find the topics of the built-in sample: 1,500 support tickets of a fictitious shop.
+    """Find the topics of the built-in sample, 1,500 support tickets of a fictitious shop.
 
     \b
     Example:
@@ -49,10 +49,10 @@ def demo(out: Path) -> None:
     typed = f'coterie fit "$(coterie data path sample)" --text text --language {languages} --topics {_TOPICS}'
     click.echo(f"{typed} --out {shlex.quote(str(out))}")
     show_run(run, "the built-in sample")
-    answers = run.model.assign(_NEW)
+    assignments = run.model.assign(_NEW)
     rows = [
-        [text, found.label, f"{found.confidence:.2f}", str(found.reason)]
-        for text, found in zip(_NEW, answers, strict=True)
+        [text, assigned.label, f"{assigned.confidence:.2f}", str(assigned.reason)]
+        for text, assigned in zip(_NEW, assignments, strict=True)
     ]
-    headings = ["a new text", "topic", "confidence", "because of"]
+    headings = ["new text", "topic", "confidence", "reason"]
     console().print(table(headings, rows, right=["confidence"]))

@@ -1,4 +1,4 @@
-"""`coterie edit`: topics renamed, merged and split by hand, terms banned, texts pinned; kept as a log."""
+"""`coterie edit`: rename, merge and split topics, ban terms, pin texts; kept in a log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coterie.cli.shared import console, print_json, safe, table
 from coterie.cli.topics import topics_table
 
 if TYPE_CHECKING:
-    from coterie.topics import TopicModel
+    from coterie.topics.editing import Edits
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -25,9 +25,10 @@ def _run_argument(command: Decorated) -> Decorated:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def edit() -> None:
-    """Change the topics of a run by hand. A topic is named by its number, its label or the beginning of that.
+    """Edit the topics of a run. Refer to a topic by its number, its label or the beginning of its label.
 
-    Edits are kept in edits.json in the run folder and applied again by the next coterie fit into it.
+    Edits are kept in edits.json in the run folder. The next "coterie fit" into that folder applies them
+    again.
 
     \b
     Examples:
@@ -42,13 +43,18 @@ def edit() -> None:
 @click.argument("topic")
 @click.argument("label")
 def rename(run: Path, topic: str, label: str) -> None:
-    """Call TOPIC of RUN something else.
+    """Give TOPIC of RUN a new label.
 
     \b
     Example:
       coterie edit rename run 0 "Deliveries"
     """
-    _edited(run, lambda model: model.rename(topic, label))
+    from coterie.runs.relabel import rename as relabelled
+
+    with shown():
+        done = relabelled(run, topic, label)
+    click.echo(safe(f"done: {done.edit}"))
+    console().print(topics_table(done.changed, title="changed topics"))
 
 
 @edit.command()
@@ -56,13 +62,13 @@ def rename(run: Path, topic: str, label: str) -> None:
 @click.argument("into")
 @click.argument("others", nargs=-1, required=True)
 def merge(run: Path, into: str, others: tuple[str, ...]) -> None:
-    """Make OTHERS a part of topic INTO.
+    """Merge the topics OTHERS into the topic INTO.
 
     \b
     Example:
       coterie edit merge run 0 1
     """
-    _edited(run, lambda model: model.merge(into, *others))
+    _edited(run, lambda edits: edits.merge(into, *others))
 
 
 @edit.command()
@@ -74,29 +80,29 @@ def merge(run: Path, into: str, others: tuple[str, ...]) -> None:
     type=click.IntRange(2, 100),
     default=2,
     show_default=True,
-    help="How many topics to make of it.",
+    help="Number of topics to split it into.",
 )
 def split(run: Path, topic: str, parts: int) -> None:
-    """Make several topics of one; the largest keeps the number.
+    """Split TOPIC into several; the largest part keeps its number.
 
     \b
     Example:
       coterie edit split run 0 --parts 2
     """
-    _edited(run, lambda model: model.split(topic, parts))
+    _edited(run, lambda edits: edits.split(topic, parts))
 
 
 @edit.command()
 @_run_argument
 @click.argument("terms", nargs=-1, required=True)
 def ban(run: Path, terms: tuple[str, ...]) -> None:
-    """Let TERMS count for nothing, now and in the next fit.
+    """Ignore TERMS, in this run and in later fits into its folder.
 
     \b
     Example:
       coterie edit ban run parcel
     """
-    _edited(run, lambda model: model.ban(*terms))
+    _edited(run, lambda edits: edits.ban(*terms))
 
 
 @edit.command()
@@ -104,36 +110,36 @@ def ban(run: Path, terms: tuple[str, ...]) -> None:
 @click.argument("text")
 @click.argument("topic")
 def pin(run: Path, text: str, topic: str) -> None:
-    """Put TEXT, and each that is word for word the same, into TOPIC.
+    """Fix the topic of TEXT, and of every identical text, to TOPIC.
 
     \b
     Example:
       coterie edit pin run "where is my parcel" 0
     """
-    _edited(run, lambda model: model.pin(text, topic))
+    _edited(run, lambda edits: edits.pin(text, topic))
     from coterie.runs import open_run
 
     if not (open_run(run).texts() == text).any():
-        click.echo("no text of the run is word for word like that; the pin counts for new texts", err=True)
+        click.echo("the run contains no such text; the pin will apply to new texts", err=True)
 
 
 @edit.command()
 @_run_argument
 def undo(run: Path) -> None:
-    """Take the last edit back.
+    """Undo the last edit.
 
     \b
     Example:
       coterie edit rename run 0 "Deliveries" && coterie edit undo run
     """
-    _edited(run, lambda model: model.undo(), stamp=False)
+    _edited(run, lambda edits: edits.undo(), stamp=False)
 
 
 @edit.command("log")
 @_run_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the edits as JSON.")
 def show_log(run: Path, as_json: bool) -> None:
-    """Show the edits of RUN, in order.
+    """List the edits of RUN in order.
 
     \b
     Example:
@@ -141,7 +147,7 @@ def show_log(run: Path, as_json: bool) -> None:
     """
     from coterie.runs import open_run
 
-    edits = open_run(run).model.edits
+    edits = tuple(open_run(run).model.edits)
     if as_json:
         print_json(list(edits))
     elif not edits:
@@ -151,24 +157,20 @@ def show_log(run: Path, as_json: bool) -> None:
         console().print(table(["", "edit", "made"], rows))
 
 
-def _edited(run: Path, change: Callable[[TopicModel], Any], stamp: bool = True) -> None:
-    """Open a run, change its model, write it anew and show the topics."""
-    from dataclasses import replace
-
+def _edited(run: Path, change: Callable[[Edits], Edits], stamp: bool = True) -> None:
+    """Open a run, change its model, save it and show the topics that changed."""
     from coterie.runs import open_run
 
     with shown():
         opened = open_run(run)
         before = {topic.id: topic for topic in opened.model.topics}
-        model = opened.with_texts()
-        change(model)
+        edits = change(opened.with_texts().edits)
         if stamp:
-            made = datetime.now(UTC).isoformat(timespec="seconds")
-            model.edits = (*model.edits[:-1], replace(model.edits[-1], made=made))
-        left = f"{len(model.edits)} edits left" if len(model.edits) != 1 else "1 edit left"
-        done = f"done: {model.edits[-1]}" if stamp else left
+            edits.stamp(datetime.now(UTC).isoformat(timespec="seconds"))
+        left = f"{len(edits)} edits left" if len(edits) != 1 else "1 edit left"
+        done = f"done: {edits[-1]}" if stamp else left
         saved = opened.save()
     click.echo(safe(done))
     changed = [topic for topic in saved.model.topics if topic != before.get(topic.id)]
     if changed:
-        console().print(topics_table(changed, title="what changed"))
+        console().print(topics_table(changed, title="changed topics"))

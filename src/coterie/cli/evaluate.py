@@ -1,4 +1,4 @@
-"""`coterie evaluate`: how good the topics of a run are, against known classes or by themselves."""
+"""`coterie evaluate`: quality of the topics of a run, with or without known classes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli.shared import console, json_option, print_json, safe, table
+from coterie.cli.shared import RenamedOption, console, json_option, print_json, safe, table
 from coterie.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,36 +15,39 @@ if TYPE_CHECKING:
 
     from coterie.runs import Run
 
-#: Lower ends of the bands in which confidence is compared with what is so.
+#: Lower ends of the confidence bands for which the share of right texts is shown.
 _BANDS = (0.0, 0.2, 0.4, 0.6, 0.8)
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--label", metavar="COLUMN", help="Column of known classes.")
+@click.option(
+    "--class-column", cls=RenamedOption, former="--label", metavar="COLUMN",
+    help="Column of the input with known classes.",
+)  # fmt: skip
 @json_option
-def evaluate(run: Path, label: str | None, as_json: bool) -> None:
-    """Measure the topics of RUN.
+def evaluate(run: Path, class_column: str | None, as_json: bool) -> None:
+    """Measure the quality of the topics of RUN.
 
-    With --label: purity, NMI, ARI and accuracy against the classes in a column of the input, the class that
-    most texts of each topic have, and how often texts are of that class for each confidence. Without:
-    coherence (NPMI), distinctiveness and diversity of the first terms.
+    With --class-column: purity, NMI, ARI and accuracy against the known classes; the largest class of each
+    topic; and, by confidence, the share of texts that belong to the largest class of their topic. Without
+    it: coherence (NPMI), distinctiveness and diversity of the top terms.
 
     \b
     Examples:
       coterie evaluate run
-      coterie evaluate run --label team
+      coterie evaluate run --class-column team
     """
     from coterie.runs import open_run
 
-    found = open_run(run)
-    result = _against(found, label) if label is not None else _alone(found)
+    opened = open_run(run)
+    result = _alone(opened) if class_column is None else _against_classes(opened, class_column)
     if as_json:
         print_json(result)
         return
     out = console()
     out.print(table(["measure", "value"], list(result["scores"].items())))
-    if label is not None:
+    if class_column is not None:
         topics = [
             [t["topic"], safe(t["label"]), t["texts"], t["class"], f"{t['share']:.1%}"]
             for t in result["topics"]
@@ -56,11 +59,11 @@ def evaluate(run: Path, label: str | None, as_json: bool) -> None:
             [
                 f"{b['from']:.1f} to {b['to']:.1f}",
                 b["texts"],
-                "-" if b["right"] is None else f"{b['right']:.1%}",
+                "-" if b["share_in_largest_class"] is None else f"{b['share_in_largest_class']:.1%}",
             ]
             for b in result["confidence"]
         ]
-        headings = ["confidence", "texts", "in the largest class of their topic"]
+        headings = ["confidence", "texts", "share in the largest class of their topic"]
         out.print(table(headings, bands, right=headings[1:]))
 
 
@@ -81,26 +84,29 @@ def _alone(run: Run) -> dict[str, Any]:
     }
 
 
-def _against(run: Run, label: str) -> dict[str, Any]:
+def _against_classes(run: Run, class_column: str) -> dict[str, Any]:
     import polars as pl
 
     from coterie.metrics import clustering_scores
 
     rows = run.input()
-    if label not in rows.columns:
+    if class_column not in rows.columns:
         raise InputError(
-            f"the texts of {run.folder} have no column {label!r}; there are {', '.join(rows.columns)}"
+            f"the input of {run.folder} has no column {class_column!r}; its columns are "
+            f"{', '.join(rows.columns)}"
         )
     names = run.columns
     frame = pl.DataFrame(
         {
             "topic": run.table[names["topic"]],
             "confidence": run.table[names["confidence"]],
-            "class": rows[label].cast(pl.String),
+            "class": rows[class_column].cast(pl.String),
         }
     ).filter(pl.col("class").is_not_null() & (pl.col("class") != ""))
     if frame.is_empty():
-        raise InputError(f"no text of {run.folder} has a class in column {label!r}")
+        raise InputError(
+            f"column {class_column!r} of {run.folder} is empty, so there are no classes to compare with"
+        )
     scores = clustering_scores(frame["class"].to_list(), frame["topic"].to_list())
     largest = _largest_classes(frame)
     right = frame.join(largest, on="topic", how="left").with_columns(
@@ -108,7 +114,7 @@ def _against(run: Run, label: str) -> dict[str, Any]:
     )
     labels = {topic.id: topic.label for topic in run.model.topics}
     return {
-        "scores": {"labelled texts": len(frame), "classes": frame["class"].n_unique(), **_plain(scores)},
+        "scores": {"texts with a class": len(frame), "classes": frame["class"].n_unique(), **_plain(scores)},
         "topics": [
             {"topic": topic, "label": labels[topic], "texts": texts, "class": name, "share": share}
             for topic, name, texts, share in largest.select("topic", "largest", "texts", "share").iter_rows()
@@ -124,7 +130,7 @@ def _plain(scores: Any) -> dict[str, float]:
 
 
 def _largest_classes(frame: pl.DataFrame) -> pl.DataFrame:
-    """For each topic the class that most of its texts have, the first in the alphabet of equals."""
+    """The most frequent class of each topic; ties are broken alphabetically."""
     import polars as pl
 
     counted = frame.group_by("topic", "class").agg(n=pl.len())
@@ -143,4 +149,9 @@ def _band(right: pl.DataFrame, low: float) -> dict[str, Any]:
     inside = right.filter(
         (pl.col("confidence") >= low) & ((pl.col("confidence") < high) | (low == _BANDS[-1]))
     )
-    return {"from": low, "to": round(high, 1), "texts": len(inside), "right": inside["right"].mean()}
+    return {
+        "from": low,
+        "to": round(high, 1),
+        "texts": len(inside),
+        "share_in_largest_class": inside["right"].mean(),
+    }

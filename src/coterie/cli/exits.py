@@ -1,4 +1,4 @@
-"""How a command ends: what went wrong in one sentence on standard error, and the exit code for it."""
+"""How a command ends: an error is one sentence on standard error, and an exit code."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ INTERRUPTED, CLOSED, TERMINATED = (128 + number for number in (2, 13, 15))  # as
 #: For the end of the help page. Each line is a code and its meaning.
 CODES = f"""\b
 Exit codes:
-  {DONE}    done
-  {FAULT}    a fault of coterie itself; the traceback says where
-  {WRONG}    the input or the command is wrong, or there is no room for the result
+  {DONE}    success
+  {FAULT}    a bug in coterie; please report the traceback
+  {WRONG}    wrong input or command, or the result could not be written
   {INTERRUPTED}  interrupted (Ctrl-C)
-  {CLOSED}  the reader of the output went away, as with "| head"
+  {CLOSED}  output closed early, as by "| head"
   {TERMINATED}  terminated (SIGTERM)"""
 
-#: click's way to show the help page of a group without a command; not known to older versions of it.
+#: Raised by newer versions of click to show the help page of a group without a command.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
@@ -40,37 +40,37 @@ class _Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Turn what a person can mend, signals and closed pipes into a sentence and an exit code.
+def reported() -> Iterator[None]:
+    """Turn errors that users can fix, signals and closed pipes into one sentence and an exit code.
 
-    A fault of the program itself passes through, to end in a traceback.
+    Bugs pass through and end in a traceback.
     """
-    _forgive_encodings()
+    _escape_unprintable()
     try:
         with _warnings_as_sentences(), _sigterm_raises():
             yield
-            sys.stdout.flush()  # a pipe that is closed shows only when written to
+            sys.stdout.flush()  # a closed pipe is noticed only when written to
     except (click.exceptions.Exit, _NO_ARGUMENTS):
         raise
     except BrokenPipeError:
-        _write_no_more()
+        _discard_output()
         raise click.exceptions.Exit(CLOSED) from None
     except (KeyboardInterrupt, click.Abort) as error:
         if sys.stderr.isatty():
             click.echo(err=True)  # behind the ^C that the terminal shows
-        _say("interrupted; nothing was left half-written")
+        _print_error("interrupted; no incomplete files were left behind")
         raise click.exceptions.Exit(TERMINATED if isinstance(error, _Terminated) else INTERRUPTED) from None
     except (click.ClickException, InputError, MemoryError, OSError) as error:
-        _say(_sentence(error))
+        _print_error(_sentence(error))
         try:
             sys.stdout.flush()
         except OSError:
-            _write_no_more()
+            _discard_output()
         raise click.exceptions.Exit(WRONG) from None
 
 
-def _say(sentence: str) -> None:
-    # names of files and columns are somebody's writing
+def _print_error(sentence: str) -> None:
+    # file and column names may contain control characters
     with suppress(BrokenPipeError):
         click.echo(f"coterie: {safe(sentence)}", err=True)
 
@@ -79,8 +79,8 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, MemoryError):
-        return "this takes more memory than there is; try a part of the texts, or a machine with more of it"
-    return _trouble(error) if isinstance(error, OSError) else str(error)
+        return "not enough memory; try fewer texts, or a machine with more memory"
+    return _os_error(error) if isinstance(error, OSError) else str(error)
 
 
 def _usage(error: click.ClickException) -> str:
@@ -88,33 +88,33 @@ def _usage(error: click.ClickException) -> str:
     message = message[:1].lower() + message[1:]
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "coterie"
-    return f"{message}{'' if message.endswith('?') else ';'} '{path} --help' tells how"
+    return f"{message}{'' if message.endswith('?') else ';'} see '{path} --help'"
 
 
 _ADVICE = {
-    errno.ENOSPC: "make room there, or name a place with more room",
-    errno.EDQUOT: "make room there, or name a place with more room",
-    errno.EACCES: "choose a place that you may read and write",
-    errno.EPERM: "choose a place that you may read and write",
-    errno.EROFS: "choose a place that you may read and write",
+    errno.ENOSPC: "free some space, or choose another disk",
+    errno.EDQUOT: "free some space, or choose another disk",
+    errno.EACCES: "choose a path that you may read and write",
+    errno.EPERM: "choose a path that you may read and write",
+    errno.EROFS: "choose a path that you may read and write",
 }
 
 
-def _trouble(error: OSError) -> str:
+def _os_error(error: OSError) -> str:
     where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-    advice = _ADVICE.get(error.errno or 0, "check that the path is right, and try again")
+    advice = _ADVICE.get(error.errno or 0, "check the path and try again")
     return f"{where}{error.strerror or error}; {advice}"
 
 
 @contextmanager
 def _warnings_as_sentences() -> Iterator[None]:
-    """What the library warns of is said as a sentence, without the line of code it comes from."""
+    """Show warnings of the library as one sentence, without the line of code they come from."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, UserWarning):
-                _say(str(message))
+                _print_error(str(message))
             else:
                 usual(message, category, *place, **more)
 
@@ -138,14 +138,14 @@ def _sigterm_raises() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _forgive_encodings() -> None:
-    """A terminal that cannot show a character gets its number instead, and the command goes on."""
+def _escape_unprintable() -> None:
+    """Print characters that the terminal cannot show as escape codes instead of failing."""
     if getattr(sys.stdout, "errors", "") == "strict" and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _write_no_more() -> None:
-    """Send what is still in the buffers nowhere: Python would complain about it at the end."""
+def _discard_output() -> None:
+    """Discard what is still in the buffers, or Python would complain at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):

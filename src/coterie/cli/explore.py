@@ -1,4 +1,4 @@
-"""`coterie explore`: a run as a live page in the browser."""
+"""`coterie explore`: explore a run in the browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from coterie.cli.shared import safe
+from coterie.cli.shared import RenamedOption, safe
 from coterie.errors import InputError
 
 
@@ -15,23 +15,21 @@ from coterie.errors import InputError
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--folder", metavar="FOLDER", type=click.Path(path_type=Path),
-    help="Folder of the runs; by default the one that RUN is in, or the current one.",
+    help="Folder with the runs. Default: the parent folder of RUN, or the current folder.",
 )  # fmt: skip
 @click.option(
     "--host", metavar="NAME", default="127.0.0.1", show_default=True,
-    help="Where to listen; other machines can reach it only if told so here, and need a token.",
+    help="Address to listen on. By default only this machine can connect; others need the token.",
 )  # fmt: skip
 @click.option(
     "--port", metavar="N", type=click.IntRange(0, 65535), default=8765, show_default=True,
-    help="Port; the next free one if it is taken, 0 for any.",
+    help="Port; if it is in use, the next free one. 0: any free port.",
 )  # fmt: skip
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--no-browser", is_flag=True, help="Print the URL without opening a browser.")
+@click.option("--token", metavar="T", help="Access token for the URL; generated when --host is public.")
 @click.option(
-    "--token", metavar="T", help="What the address must hold; made up where other machines can come."
-)
-@click.option(
-    "--limit", metavar="MB", type=click.IntRange(1), default=1024, show_default=True,
-    help="Largest file that may be dropped on the page.",
+    "--max-upload", cls=RenamedOption, former="--limit", metavar="MB", type=click.IntRange(1), default=1024,
+    show_default=True, help="Largest file that can be uploaded to the page, in megabytes.",
 )  # fmt: skip
 def explore(
     run: Path | None,
@@ -40,11 +38,11 @@ def explore(
     port: int,
     no_browser: bool,
     token: str | None,
-    limit: int,
+    max_upload: int,
 ) -> None:
-    """Look at RUN in the browser: map, topics, texts; search, try, edit, compare, fit.
+    """Explore RUN in the browser: map, topics and texts; search, edit, compare runs, fit new ones.
 
-    Without RUN the page begins with a file to drop on it.
+    Without RUN, the page starts with a place to upload a file.
 
     \b
     Examples:
@@ -57,13 +55,15 @@ def explore(
     except ImportError as error:
         if error.name not in ("fastapi", "uvicorn", "starlette", "pydantic"):
             raise
-        raise InputError("coterie explore needs more packages: pip install 'coterie[explore]'") from None
+        raise InputError(
+            "coterie explore needs additional packages: pip install 'coterie[explore]'"
+        ) from None
     if token is not None and (not token.isascii() or not token.isprintable() or len(token) < 8):
-        raise InputError("--token must be at least 8 letters, digits or signs")
-    where, start = _places(run, folder)
+        raise InputError("--token must have at least 8 ASCII characters, without control characters")
+    where, start = _folder_and_start(run, folder)
     logging.basicConfig(format="coterie: %(message)s", level=logging.WARNING)
     serve(
-        Workspace(where, start, limit << 20),
+        Workspace(where, start, max_upload << 20),
         host=host,
         port=port,
         token=token,
@@ -72,18 +72,20 @@ def explore(
     )
 
 
-def _places(run: Path | None, folder: Path | None) -> tuple[Path, str | None]:
-    """The folder of runs, and the one to begin with."""
+def _folder_and_start(run: Path | None, folder: Path | None) -> tuple[Path, str | None]:
+    """The folder with the runs, and the name of the run to open first."""
     where = (folder or Path()).absolute()
     if run is None:
         if not where.is_dir():
-            raise InputError(f"there is no folder {where}")
+            raise InputError(f"folder {where} does not exist")
         return where, None
     from coterie.runs.record import MARKER
 
-    place = run.absolute() if run.name not in ("", "..") else run.resolve()
-    if not (place / MARKER).is_file():
-        raise InputError(f"{run} is no run folder: {MARKER} is missing; coterie fit … --out makes one")
-    if folder is not None and place.parent.resolve() != where.resolve():
-        raise InputError(f"{run} is not in {folder}; leave --folder out, or name a run of it")
-    return place.parent, place.name
+    path = run.absolute() if run.name not in ("", "..") else run.resolve()
+    if not (path / MARKER).is_file():
+        raise InputError(
+            f"{run} is not a run folder: it has no {MARKER}; 'coterie fit FILE --out {run}' creates one"
+        )
+    if folder is not None and path.parent.resolve() != where.resolve():
+        raise InputError(f"{run} is not in {folder}; omit --folder, or choose a run in that folder")
+    return path.parent, path.name

@@ -1,7 +1,8 @@
-"""`coterie fit`: from a file to topics, an assignment for every row, and a folder to hand on."""
+"""`coterie fit`: find the topics in a file and write the run folder."""
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -11,14 +12,15 @@ import click
 
 from coterie.cli.progress import shown
 from coterie.cli.shared import (
+    RenamedOption,
     console,
     input_options,
     json_option,
     open_source,
     print_json,
+    report_skipped,
     safe,
     spooled,
-    told_skipped,
 )
 from coterie.cli.topics import topics_table
 from coterie.errors import InputError
@@ -31,58 +33,67 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=click.Path(allow_dash=True))
 @input_options
-@click.option("--topics", metavar="N", default="auto", show_default=True, help="Number of topics.")
+@click.option(
+    "--topics", metavar="N", default="auto", show_default=True, help="Number of topics; auto estimates it."
+)
 @click.option(
     "--out", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write; by default the name of the file with -topics behind it.",
+    help="Run folder to write. Default: the name of the file with -topics appended.",
 )  # fmt: skip
 @click.option(
-    "--seed", "seeds", metavar="NAME=WORD,WORD", multiple=True,
-    help="A topic to look for, by some of its words; again for more.",
+    "--seed-words", cls=RenamedOption, former="--seed", metavar='"NAME: WORD, WORD"', multiple=True,
+    help="Name and seed words of a topic you expect; repeatable.",
 )  # fmt: skip
 @click.option(
     "--method",
     metavar="NAME",
     default="coterie",
     show_default=True,
-    help="See coterie compare --list-methods.",
+    help="Method; 'coterie compare --list-methods' lists them.",
 )
 @click.option(
-    "--embeddings", type=click.Choice(["static"]), help="Use word vectors too (needs coterie[words])."
+    "--embeddings",
+    type=click.Choice(["static"]),
+    help="Also use pretrained word embeddings (needs coterie[words]).",
 )
 @click.option(
-    "--random-state", metavar="N", type=int, default=0, show_default=True, help="Seed of the starts."
-)
-@click.option("--date", metavar="COLUMN", help="Column of dates, for the report.")
-@click.option("--label", metavar="COLUMN", help="Column of known classes, for the report; not learned from.")
-@click.option("--fresh", is_flag=True, help="Forget the edits of the run that is in the folder.")
+    "--random-state", metavar="N", type=int, default=0, show_default=True,
+    help="Seed of the random number generator.",
+)  # fmt: skip
+@click.option("--date", metavar="COLUMN", help="Column with dates; adds a timeline to the report.")
+@click.option(
+    "--class-column", cls=RenamedOption, former="--label", metavar="COLUMN",
+    help="Column with known classes; used in the report, not for fitting.",
+)  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Discard the edits of an earlier run in the folder.")
 @json_option
 def fit(
     file: str,
     language: list[str],
     topics: str,
     out: Path | None,
-    seeds: tuple[str, ...],
+    seed_words: tuple[str, ...],
     method: str,
     embeddings: str | None,
     random_state: int,
     date: str | None,
-    label: str | None,
+    class_column: str | None,
     fresh: bool,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Find the topics of the texts in FILE ("-" is standard input), and write them to a folder.
+    """Find the topics of the texts in FILE ("-" for standard input) and write them to a run folder.
 
-    FILE is CSV, TSV, JSON lines, Parquet, Excel or one text a line, plain or gzip. The folder holds the
-    model, topics.csv, an assignment with confidence and reason for every row (assignments.csv and .parquet),
-    the log of edits and the record of the run. Edits of a run that is there are applied to the new one.
+    FILE can be CSV, TSV, JSON Lines, Parquet, Excel or plain text with one text per line, also gzipped. The
+    run folder contains report.html, topics.csv, an assignment with confidence and reason for every row
+    (assignments.csv and .parquet), the model, the edits and run.json. If the folder already contains a run,
+    its edits are applied to the new one.
 
     \b
     Examples:
       coterie fit tickets.csv --text subject
       coterie fit tickets.csv --text subject --topics 4 --out run
-      coterie fit tickets.csv --text subject --topics 4 --seed "billing=invoice,refund" --out run
+      coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run
     """
     from coterie.runs import fit_run
@@ -93,7 +104,7 @@ def fit(
         _number(topics),
         method=method,
         language=language[0] if len(language) == 1 else language,
-        seeds=_seeds(seeds),
+        seeds=_seed_words(seed_words),
         embeddings=embeddings,
         random_state=random_state,
     )
@@ -106,10 +117,10 @@ def fit(
                 model,
                 edits=() if fresh else None,
                 date=date,
-                label=label,
+                class_column=class_column,
                 command=_typed(file),
             )
-    told_skipped(source)
+    report_skipped(source)
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
     else:
@@ -125,19 +136,20 @@ def _number(topics: str) -> Any:
     if topics == "auto":
         return topics
     if not topics.isdecimal() or int(topics) < 1:
-        raise InputError(f"--topics must be a whole number of at least 1, or auto; got {topics!r}")
+        raise InputError(f"--topics must be auto or an integer of at least 1, got {topics!r}")
     return int(topics)
 
 
-def _seeds(seeds: tuple[str, ...]) -> dict[str, list[str]] | None:
-    found: dict[str, list[str]] = {}
-    for seed in seeds:
-        name, separator, words = seed.partition("=")
+def _seed_words(options: tuple[str, ...]) -> dict[str, list[str]] | None:
+    """Seed words by the name of their topic, from "name: word, word" or name=word,word."""
+    by_name: dict[str, list[str]] = {}
+    for option in options:
+        name, separator, words = re.sub("[:=]", "\0", option, count=1).partition("\0")
         listed = [word for part in words.split(",") if (word := part.strip())]
         if not separator or not name.strip() or not listed:
-            raise InputError(f"--seed must be like billing=invoice,refund; got {seed!r}")
-        found.setdefault(name.strip(), []).extend(listed)
-    return found or None
+            raise InputError(f'--seed-words must look like "billing: invoice, refund", got {option!r}')
+        by_name.setdefault(name.strip(), []).extend(listed)
+    return by_name or None
 
 
 def _typed(file: str) -> str:
@@ -149,38 +161,46 @@ def _typed(file: str) -> str:
     )
 
 
-def show_run(run: Run, place: str) -> None:
-    """What was found, where it lies, and what to do next."""
+def show_run(run: Run, source_name: str) -> None:
+    """Print the topics, where they were written, and what to do next."""
     from rich.text import Text
 
     model, out = run.model, console()
     lost = model.n_texts_ - model.n_known_
     unknown = f", {lost:,} without a known word" if lost else ""
     many = "1 text" if model.n_texts_ == 1 else f"{model.n_texts_:,} texts"
-    out.print(Text.assemble((many, "bold"), f" of {safe(place)}{unknown}"))
+    out.print(Text.assemble((many, "bold"), f" in {safe(source_name)}{unknown}"))
     if model.number_of_topics_ is not None:
         out.print(Text(_how_many(model.number_of_topics_)))
     if applied := run.info.get("edits_applied"):
-        edits = "1 edit was" if applied == 1 else f"{applied} edits were"
-        out.print(Text(f"{edits} applied again (coterie edit log shows them, --fresh forgets them)"))
+        edits = "1 edit" if applied == 1 else f"{applied} edits"
+        out.print(
+            Text(
+                f"{edits} applied from the earlier run ('coterie edit log' lists them, --fresh discards them)"
+            )
+        )
     out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
-    seconds = f" in {sum(run.info['seconds'].values()):.1f} s; the page to open is "
+    seconds = f" in {sum(run.info['seconds'].values()):.1f} s; open "
     page = str(run.folder / "report.html")
-    out.print(Text.assemble("Written to ", (safe(str(run.folder)), "bold"), seconds, (safe(page), "bold")))
+    out.print(
+        Text.assemble(
+            "Wrote ", (safe(str(run.folder)), "bold"), seconds, (safe(page), "bold"), " in a browser"
+        )
+    )
     folder = shlex.quote(str(run.folder))
     for command, about in (
-        (f"coterie topics {folder} --examples 3", "typical texts of each topic"),
-        (f"coterie assign {folder} new.csv", "topics for other texts"),
-        (f"coterie edit rename {folder} 0 'A name'", "also merge, split, ban, pin, undo"),
+        (f"coterie topics {folder} --examples 3", "show typical texts of each topic"),
+        (f"coterie assign {folder} new.csv", "assign new texts to these topics"),
+        (f"coterie edit rename {folder} 0 'A name'", "edit topics; also merge, split, ban, pin, undo"),
     ):
         out.print(Text(f"  {safe(command):<{len(folder) + 30}}  {about}"), soft_wrap=True)
 
 
-def _how_many(found: NumberOfTopics) -> str:
-    """What was read from the texts, which number was taken, and how to take another."""
-    if not found.structured:
-        return "the texts show no structure: there is one topic; --topics N looks for N all the same"
-    others = [str(peak) for peak in found.peaks if peak != found.n_topics]
-    also = f"; {' or '.join(others)} would be plausible, too" if others else ""
-    interval = f"between {found.low} and {found.high}"
-    return f"{found.n_topics} topics were read from the texts ({interval}){also}: --topics N takes N"
+def _how_many(number: NumberOfTopics) -> str:
+    """The estimated number of topics, its range, and how to choose another."""
+    if not number.structured:
+        return "no more structure than in shuffled texts, so there is one topic; --topics N finds N anyway"
+    others = [str(peak) for peak in number.peaks if peak != number.n_topics]
+    also = f"; {' or '.join(others)} would also fit" if others else ""
+    plausible = f"plausible range: {number.low} to {number.high}"
+    return f"estimated number of topics: {number.n_topics} ({plausible}){also}; --topics N sets it"

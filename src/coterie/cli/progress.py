@@ -1,4 +1,4 @@
-"""How far the work is, as a bar on standard error while somebody is looking at it."""
+"""A progress bar on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
     from rich.text import Text
 
-#: Seconds of work before anything is shown: a bar that flashes up and goes tells nobody anything.
+#: Seconds before the bar is shown: one that flashes up and goes is of no use.
 PATIENCE = 1.5
 _REFRESHES = 5
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
@@ -23,27 +23,27 @@ _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 @contextmanager
 def shown(quiet: bool = False) -> Iterator[None]:
-    """Show the stage that the library is in, from `PATIENCE` seconds on, until the end of the `with`.
+    """Show the current stage of the work, after `PATIENCE` seconds, until the end of the `with` block.
 
-    Nothing is shown where standard error is no terminal, or if `quiet`.
+    Nothing is shown if `quiet`, or if standard error is not a terminal.
     """
     if quiet or not sys.stderr.isatty():
         yield
         return
     bar = _Bar()
     try:
-        with listening(bar.hear):
+        with listening(bar.update):
             yield
     finally:
         bar.close()
 
 
 class _Bar:
-    """One bar for the current stage. A thread of its own opens it, as a slow stage may tell nothing."""
+    """One bar for the current stage. A separate thread opens it, as a slow stage may report nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._told = threading.Event()
+        self._reported = threading.Event()
         self._over = threading.Event()
         self._step: Step | None = None
         self._bar: Progress | None = None
@@ -52,19 +52,19 @@ class _Bar:
         self._opener = threading.Thread(target=self._open, daemon=True)
         self._opener.start()
 
-    def hear(self, step: Step) -> None:
-        """Keep the newest step, and show it if the bar is open."""
+    def update(self, step: Step) -> None:
+        """Remember the latest step, and show it if the bar is open."""
         with self._lock:
             new = self._step is None or self._step.stage != step.stage or step.done < self._step.done
             self._step = step
             if self._bar is not None:
                 self._show(step, new)
-        self._told.set()
+        self._reported.set()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._over.set()
-        self._told.set()
+        self._reported.set()
         self._opener.join()
         if self._bar is not None:
             self._bar.stop()
@@ -72,10 +72,10 @@ class _Bar:
     def _open(self) -> None:
         if self._over.wait(PATIENCE):
             return
-        self._told.wait()
+        self._reported.wait()
         if self._over.is_set():
             return
-        bar = _progress()  # outside of the lock: the first import of rich takes a while
+        bar = _progress()  # outside the lock: the first import of rich takes a while
         with self._lock:
             self._bar = bar
             if self._step is not None:
@@ -121,7 +121,7 @@ def _progress() -> Progress:
         console=Console(stderr=True),
         transient=True,
         refresh_per_second=_REFRESHES,
-        # standard output is the result and may go to a file: it must not come through the bar's console
+        # standard output is the result and may go to a file, so it must not pass through the bar's console
         redirect_stdout=False,
     )
 

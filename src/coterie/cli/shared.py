@@ -1,4 +1,4 @@
-"""What commands have in common: options of input files, standard input, and output safe for terminals."""
+"""Shared by the commands: options for input files, standard input, and output that is safe for terminals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "lines")
 _DELIMITERS = {"\\t": "\t", "tab": "\t"}
-#: Columns of a page that is not a terminal: a table in a file or a pipe need not be folded for a screen.
+#: Width of output that is not a terminal: a table in a file or a pipe need not fit a screen.
 _WIDE = 140
 _LONGEST_CELL = 200
 
@@ -39,7 +39,7 @@ _LONGEST_CELL = 200
 
 
 def parts(values: Iterable[str]) -> list[str]:
-    """What was given with commas or one by one.
+    """Values separated by commas or given one by one.
 
     >>> parts(["10,20", " 30 "])
     ['10', '20', '30']
@@ -48,16 +48,16 @@ def parts(values: Iterable[str]) -> list[str]:
 
 
 def numbers(values: Iterable[str], option: str) -> list[int]:
-    """Whole numbers given with commas or one by one to that option.
+    """Integers separated by commas or given one by one; `option` is named in the error message.
 
     >>> numbers(["10,20"], "--topics")
     [10, 20]
     """
-    found = parts(values)
-    for part in found:
+    given = parts(values)
+    for part in given:
         if not part.isdecimal():
-            raise InputError(f"{option} must be whole numbers, got {part!r}")
-    return [int(part) for part in found]
+            raise InputError(f"{option} must be an integer, got {part!r}")
+    return [int(part) for part in given]
 
 
 def _split(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> list[str]:
@@ -68,33 +68,50 @@ def _named_delimiter(ctx: click.Context, param: click.Parameter, value: str | No
     return None if value is None else _DELIMITERS.get(value, value)
 
 
-def input_options(command: Decorated) -> Decorated:
-    """Options that say how a file is read.
+class RenamedOption(click.Option):
+    """An option that still accepts its former name, which help and messages do not mention."""
 
-    The command gets `language`, a list, and text, skip_bad, format, encoding, delimiter and no_header: with
-    ``**reading`` it takes these six together, for ``open_source(file, **reading)``.
+    def __init__(self, names: Sequence[str], *, former: str, **settings: Any):
+        super().__init__(names, **settings)
+        self.former = former
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Register the former name together with the present one."""
+        shown = self.opts
+        self.opts = [*shown, self.former]
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.opts = shown
+
+
+def input_options(command: Decorated) -> Decorated:
+    """Options that control how a file is read.
+
+    The command receives `language`, a list, and text, skip_bad, format, encoding, delimiter and no_header: it
+    takes these six as ``**reading`` and passes them on to ``open_source(file, **reading)``.
     """
     options = [
         click.option(
-            "--text", metavar="COLUMN", help="Column of the texts; not needed if it is the only one."
+            "--text", metavar="COLUMN", help="Column with the texts; needed if there are several columns."
         ),
         click.option(
             "--language", metavar="NAME", multiple=True, default=["english"], show_default=True,
-            callback=_split, help="Language of the texts; several with commas.",
+            callback=_split, help="Language of the texts; separate several by commas.",
         ),
         click.option(
-            "--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and say how many."
+            "--skip-bad", is_flag=True, help="Skip rows that cannot be read, and report how many."
         ),
         click.option(
-            "--format", type=click.Choice(_FORMATS), help="Format of the file; by default told from it."
+            "--format", type=click.Choice(_FORMATS), help="File format; detected by default."
         ),
-        click.option("--encoding", metavar="NAME", help="Encoding of the file; by default told from it."),
+        click.option("--encoding", metavar="NAME", help="Text encoding; detected by default."),
         click.option(
             "--delimiter", metavar="CHARACTER", callback=_named_delimiter,
-            help="Between the cells of a row; by default told from the file.",
+            help="Character between the cells of a row; detected by default.",
         ),
         click.option(
-            "--no-header", is_flag=True, help="The first row is data; columns are column_1, column_2 …"
+            "--no-header", is_flag=True, help="The first row is data; columns are named column_1, column_2 …"
         ),
     ]  # fmt: skip
     for option in reversed(options):
@@ -120,7 +137,7 @@ def open_source(
     delimiter: str | None = None,
     no_header: bool = False,
 ) -> TextSource:
-    """The texts of a file as the options of `input_options` say; "-" is standard input."""
+    """The texts of a file, read with the options of `input_options`; "-" is standard input."""
     from coterie.text import read_texts
 
     if str(file) == "-":
@@ -138,7 +155,7 @@ def open_source(
 
 @contextmanager
 def spooled(file: str | Path) -> Iterator[Path]:
-    """A file that can be read more than once: standard input ("-") is copied, and gone afterwards."""
+    """A file that can be read repeatedly: standard input ("-") is copied to a temporary file."""
     if str(file) != "-":
         yield Path(file)
         return
@@ -150,25 +167,21 @@ def spooled(file: str | Path) -> Iterator[Path]:
         try:
             yield copy
         except InputError as error:
-            # whoever reads the message knows nothing of a copy
+            # users do not know about the copy
             raise InputError(str(error).replace(str(copy), "standard input")) from error
 
 
 def _hint_to_end_typing() -> None:
     if sys.stdin.isatty():
-        click.echo("coterie: reading texts from the keyboard; Ctrl-D ends them", err=True)
+        click.echo("coterie: reading texts from the terminal; press Ctrl-D to finish", err=True)
 
 
-def told_skipped(source: TextSource) -> None:
-    """Say on standard error how many rows of a source were left out, if any, and which was the first."""
+def report_skipped(source: TextSource) -> None:
+    """Report on standard error how many rows were skipped, if any, and the first of them."""
     if not source.skipped:
         return
-    rows = (
-        "1 row could not be read and was"
-        if source.skipped == 1
-        else f"{source.skipped:,} rows could not be read and were"
-    )
-    click.echo(safe(f"{rows} left out; the first is {source.bad_rows[0]}"), err=True)
+    rows = "1 row" if source.skipped == 1 else f"{source.skipped:,} rows"
+    click.echo(safe(f"skipped {rows} that could not be read; the first is {source.bad_rows[0]}"), err=True)
 
 
 # --- output
@@ -176,26 +189,26 @@ def told_skipped(source: TextSource) -> None:
 
 @contextmanager
 def whole_file(target: str | Path) -> Iterator[Path]:
-    """A path to write to; when all went well the file appears as `target`, else nothing is left."""
+    """A temporary path to write to; on success it becomes `target`, otherwise it is removed."""
     path = Path(target)
     if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent} to write {path.name} to; make it first")
+        raise InputError(f"cannot write {path.name}: folder {path.parent} does not exist; create it first")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
-        # the temporary name would tell a person nothing
+        # the temporary name would mean nothing to users
         raise InputError(
-            f"{path} cannot be written: {error.strerror or error}; name another file, or make room there"
+            f"{path} could not be written: {error.strerror or error}; choose another file, or free some space"
         ) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 
-# What a terminal would obey or hide: control characters, marks that turn the direction of writing, characters
-# without width, and halves of characters that cannot be written. The joiners of emoji and Persian stay.
+# Characters that a terminal would obey or hide: control characters, direction marks, zero-width characters
+# and lone surrogates. The joiners used by emoji and Persian are kept.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
@@ -203,9 +216,9 @@ _BREAKS = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
 
 
 def safe(text: str, most: int | None = None) -> str:
-    r"""A text on one line in which nothing commands the terminal; at most so many characters.
+    r"""A text on one line without control sequences, cut to `most` characters.
 
-    Line ends and tabs become a space, other control characters and marks of direction their number.
+    Line breaks and tabs become a space; other control characters and direction marks become escape codes.
 
     >>> safe("late\nparcel \x1b[2J\u202e")
     'late parcel \\x1b[2J\\u202e'
@@ -213,7 +226,7 @@ def safe(text: str, most: int | None = None) -> str:
     'where is my…'
     """
     if most is not None and len(text) > most:
-        # the end goes first, so that a long text is not looked through for nothing
+        # cut first, so that a long text is not searched in vain
         text = text[: max(most - 1, 0)].rstrip() + "…"
     return _UNSAFE.sub(_number, _BREAKS.sub(" ", text))
 
@@ -224,12 +237,12 @@ def _number(match: re.Match[str]) -> str:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that leaves closed pipes to the end of the command, and is wide where there is no screen."""
+    """A console that lets closed pipes raise, and is wide if the output is not a terminal."""
     from rich.console import Console
 
     class Plain(Console):
         def on_broken_pipe(self) -> None:
-            raise  # noqa: PLE0704  # called where the exception is being handled
+            raise  # noqa: PLE0704  # called while the exception is being handled
 
     plain = Plain(stderr=stderr, highlight=False)
     if not plain.is_terminal and "COLUMNS" not in os.environ:
@@ -246,10 +259,10 @@ def table(
     right: Iterable[str] = (),
     most: int = _LONGEST_CELL,
 ) -> Table:
-    """A table of cells as they are, nothing in them taken as markup or as a command to the terminal.
+    """A table whose cells are shown literally, neither as markup nor as control sequences.
 
-    Columns of numbers stand on the right, as do those named in `right`. A cell may be a `rich.text.Text`, if
-    it has a style. None is shown as a dash, and "" as nothing.
+    Columns of numbers, and those named in `right`, are right-aligned. A cell with a style is a
+    `rich.text.Text`. None is shown as a dash.
     """
     from rich.table import Table
     from rich.text import Text
@@ -263,7 +276,7 @@ def table(
         numeric = heading in right or _numeric([row[number] for row in listed])
         shown.add_column(Text(safe(heading)), justify="right" if numeric else "left")
     for row in listed:
-        shown.add_row(*(cell if isinstance(cell, Text) else Text(_spelled(cell, most)) for cell in row))
+        shown.add_row(*(cell if isinstance(cell, Text) else Text(_formatted(cell, most)) for cell in row))
     return shown
 
 
@@ -272,7 +285,7 @@ def _numeric(cells: list[Any]) -> bool:
     return bool(known) and all(hasattr(cell, "__float__") for cell in known)
 
 
-def _spelled(cell: Any, most: int) -> str:
+def _formatted(cell: Any, most: int) -> str:
     if cell is None:
         return "-"
     if isinstance(cell, str) or not hasattr(cell, "__float__"):
@@ -283,7 +296,7 @@ def _spelled(cell: Any, most: int) -> str:
 def print_json(result: Any) -> None:
     """Print dataclasses, mappings, sequences, arrays, paths and dates as JSON; nan becomes null.
 
-    Characters are written as they are where the output can take them, but for those that `safe` changes.
+    Characters are written literally if the output is UTF-8, except for those that `safe` escapes.
     """
     utf8 = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "") == "utf8"
     written = json.dumps(_plain(result), indent=2, ensure_ascii=not utf8, allow_nan=False)

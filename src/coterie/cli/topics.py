@@ -1,4 +1,4 @@
-"""`coterie topics`: what the topics of a run are, over time, by class, and as a tree."""
+"""`coterie topics`: the topics of a run, also over time, by class and as a tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coterie.runs import Run
 
 _TERMS = 8
-#: Periods or classes that stand side by side.
+#: Most periods or classes shown side by side.
 _MOST_COLUMNS = 13
 
 
@@ -32,20 +32,31 @@ _MOST_COLUMNS = 13
     type=click.IntRange(1, 20),
     default=_TERMS,
     show_default=True,
-    help="Terms of each topic.",
+    help="Terms to show for each topic.",
 )
 @click.option(
-    "--examples", metavar="N", type=click.IntRange(0, 5), default=0, help="Typical texts of each topic."
+    "--examples",
+    metavar="N",
+    type=click.IntRange(0, 5),
+    default=0,
+    help="Typical texts to show for each topic.",
 )
-@click.option("--by", metavar="COLUMN", help="Count the texts of each topic by the values of a column.")
-@click.option("--over-time", metavar="COLUMN", help="Count them over the dates in a column.")
+@click.option("--by", metavar="COLUMN", help="Count the texts of each topic for each value of a column.")
+@click.option(
+    "--over-time",
+    metavar="COLUMN",
+    help="Count the texts of each topic over time, using the dates in a column.",
+)
 @click.option(
     "--every", type=click.Choice(["auto", "day", "week", "month", "quarter", "year"]), default="auto",
-    show_default=True, help="Period of --over-time.",
+    show_default=True, help="Length of a period for --over-time.",
 )  # fmt: skip
-@click.option("--tree", is_flag=True, help="Show which topics are near each other.")
+@click.option("--tree", is_flag=True, help="Show the topics as a tree; similar topics are close together.")
 @click.option(
-    "--out", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write the table as CSV."
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the table to a CSV file.",
 )
 @json_option
 def topics(
@@ -59,7 +70,7 @@ def topics(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Show the topics of RUN, the folder that coterie fit wrote.
+    """Show the topics of RUN, a folder written by "coterie fit".
 
     \b
     Examples:
@@ -74,18 +85,18 @@ def topics(
     from coterie.runs import open_run
 
     if sum([by is not None, over_time is not None, tree]) > 1:
-        raise InputError("choose one of --by, --over-time and --tree")
+        raise InputError("--by, --over-time and --tree cannot be combined; choose one")
     with shown(as_json):
-        found = open_run(run)
-        model = found.model
+        opened = open_run(run)
+        model = opened.model
         if tree:
             branch = model.hierarchy()
             print_json(branch) if as_json else console().print(Text(_safe_lines(str(branch))))
             return
         if by is not None or over_time is not None:
-            frame = _grouped(found, by, over_time, every)
+            frame = _grouped(opened, by, over_time, every)
         else:
-            frame = model.topics_frame()
+            frame = model.topics.frame()
     if out is not None:
         _write(frame, out)
     if as_json:
@@ -97,8 +108,8 @@ def topics(
         console().print(topics_table(model.topics, terms, examples, lost, model.n_texts_))
 
 
-def _is_made_of_terms(topic: Topic) -> bool:
-    """Whether nobody gave the topic a name: the label is its first terms."""
+def _has_default_label(topic: Topic) -> bool:
+    """Whether the label is just the first terms of the topic."""
     parts, worded = topic.label.split(", "), [term for term in topic.terms if any(map(str.isalpha, term))]
     return len(parts) >= min(3, len(worded)) and parts == (worded or list(topic.terms))[: len(parts)]
 
@@ -111,19 +122,19 @@ def topics_table(
     n_texts: int = 1,
     title: str | None = None,
 ) -> Table:
-    """Topics as a table, the largest first; texts without a known word in a row of their own."""
+    """Topics as a table, the largest first; texts without a known word have a separate row."""
     ranked = sorted(topics, key=lambda topic: (-topic.size, topic.id))
     headings = ["topic", "texts", "share", "label", "terms", "coherence"]
     rows: list[list[Any]] = []
     for topic in ranked:
         own = ", ".join(topic.terms[:terms])
-        named = "" if _is_made_of_terms(topic) else topic.label
+        named = "" if _has_default_label(topic) else topic.label
         rows.append([topic.id, topic.size, f"{topic.share:.1%}", named, own, f"{topic.coherence:.2f}"])
         for text in topic.examples[:examples]:
             rows.append(["", "", "", "", f"· {safe(text, 100)}", ""])
     if without_words:
         rows.append(["", without_words, f"{without_words / n_texts:.1%}", "", "(no known word)", ""])
-    if not any(row[3] for row in rows):  # nothing has a name of its own: the terms say it all
+    if not any(row[3] for row in rows):  # no topic was named by hand, so the terms are enough
         headings, rows = headings[:3] + headings[4:], [row[:3] + row[4:] for row in rows]
     many = f"{len(topics)} topics" if len(topics) != 1 else "1 topic"
     return table(headings, rows, title=title or many, right=["share", "coherence"])
@@ -134,33 +145,33 @@ def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> pl.
     rows = run.input()
     if column not in rows.columns:
         raise InputError(
-            f"the texts of {run.folder} have no column {column!r}; there are {', '.join(rows.columns)}"
+            f"the input of {run.folder} has no column {column!r}; its columns are {', '.join(rows.columns)}"
         )
     model = run.with_texts()
     return model.by_class(rows[column]) if by is not None else model.over_time(rows[column], every)
 
 
 def _grouped_table(frame: pl.DataFrame) -> Table:
-    """Topics × groups where that is narrow enough, else a row for each."""
+    """Topics × groups if that is narrow enough, else one row for each pair."""
     group = frame.columns[2]
     groups = frame[group].unique(maintain_order=True).to_list()
     if len(groups) <= _MOST_COLUMNS:
         counts = {(row["topic"], row[group]): row["texts"] for row in frame.iter_rows(named=True)}
         topics = frame.select("topic", "label").unique(maintain_order=True)
         wide = [[topic, label, *(counts[topic, g] for g in groups)] for topic, label in topics.iter_rows()]
-        title = f"texts by {group}; --json and --out also have shares and terms of their own"
+        title = f"texts by {group}; --json and --out also give shares and the terms of each topic and {group}"
         return table(["topic", "label", *(_short(g, groups) for g in groups)], wide, title=title, most=40)
     rows = [
         [topic, label, str(value), texts, f"{share:.1%}", ", ".join(terms)]
         for topic, label, value, texts, share, terms in frame.iter_rows()
         if texts
     ]
-    headings = ["topic", "label", group, "texts", f"of the {group}", "its own terms"]
-    return table(headings, rows, right=[f"of the {group}"], most=60)
+    headings = ["topic", "label", group, "texts", f"share of {group}", "terms"]
+    return table(headings, rows, right=[f"share of {group}"], most=60)
 
 
 def _short(group: Any, groups: list[Any]) -> str:
-    """A group as a heading: of dates that are first days of months or years no more than that."""
+    """A group as a heading: dates are cut to the month or year if all are first days of one."""
     if not hasattr(group, "isoformat"):
         return str(group)
     if all(day.day == 1 for day in groups):

@@ -1,4 +1,4 @@
-"""`coterie weights`: how much each term counts by idf and by Ncut, and where the two differ."""
+"""`coterie weights`: idf and Ncut weights of the terms of a file, and where they differ."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from coterie.cli.shared import (
     json_option,
     open_source,
     print_json,
+    report_skipped,
     table,
-    told_skipped,
     whole_file,
 )
 from coterie.errors import InputError
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from coterie.corpus.counting import Corpus
 
-#: What is shown of all terms: the column they are sorted by, and whether the largest come first.
+#: The lists that are shown: the column to sort by, and whether in descending order.
 _LISTS = {
-    "heaviest_by_idf": ("idf", True),
-    "heaviest_by_ncut": ("ncut", True),
-    "ncut_likes_better": ("move", True),
-    "idf_likes_better": ("move", False),
+    "largest_by_idf": ("idf", True),
+    "largest_by_ncut": ("ncut", True),
+    "higher_rank_by_ncut": ("rank_difference", True),
+    "higher_rank_by_idf": ("rank_difference", False),
 }
 
 
@@ -40,23 +40,31 @@ _LISTS = {
 @click.argument("file", type=click.Path(allow_dash=True))
 @input_options
 @click.option(
-    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Terms of each list."
+    "--top",
+    metavar="N",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Number of terms in each list.",
 )
 @click.option(
     "--min-df", metavar="N", type=click.IntRange(1), default=5, show_default=True,
-    help="Fewest texts that hold a term.",
+    help="Ignore terms that fewer texts contain.",
 )  # fmt: skip
 @click.option(
-    "--out", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write all terms as CSV."
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write all terms to a CSV file.",
 )
 @json_option
 def weights(
     file: str, language: list[str], top: int, min_df: int, out: Path | None, as_json: bool, **reading: Any
 ) -> None:
-    """Compare the weights of the terms of FILE ("-" is standard input): idf against Ncut.
+    """Compare the idf and Ncut weights of the terms in FILE ("-" for standard input).
 
-    idf is large for terms that few texts hold. Ncut is large for terms that keep little company: those whose
-    texts are few and short. Shown are the heaviest terms by each, and those whose rank differs most.
+    idf is large for terms in few texts. Ncut is large for terms that co-occur with few others: those in few
+    and short texts. The output shows the terms with the largest weights, and those whose ranks differ most.
 
     \b
     Examples:
@@ -65,17 +73,18 @@ def weights(
       coterie weights tickets.csv --text subject --out weights.csv
     """
     from coterie.corpus import Vectorizer
+    from coterie.storage.tables import CsvWriter
 
     source = open_source(file, **reading)
     with shown():
         corpus = Vectorizer(language, min_df=min_df).fit_corpus(source)
-        told_skipped(source)
+        report_skipped(source)
         if not len(corpus.vocabulary):
-            raise InputError(f"no term is held by {min_df} texts of {source.place}; give a smaller --min-df")
+            raise InputError(f"no term occurs in {min_df} texts of {source.place}; use a smaller --min-df")
         terms = _weighted(corpus)
     if out is not None:
-        with whole_file(out) as target:
-            terms.write_csv(target)
+        with whole_file(out) as target, CsvWriter(target) as sheet:
+            sheet.write(terms)
     if as_json:
         lists = {name: _first(terms, name, top).to_dicts() for name in _LISTS}
         print_json({"n_texts": corpus.n_texts, "n_terms": len(terms), "min_df": min_df} | lists)
@@ -84,7 +93,7 @@ def weights(
 
 
 def _weighted(corpus: Corpus) -> pl.DataFrame:
-    """All terms with both weights, their ranks, and how many places Ncut lifts a term."""
+    """All terms with both weights, their ranks, and how many ranks higher Ncut puts a term."""
     import polars as pl
 
     from coterie.weights import idf, ncut
@@ -92,46 +101,47 @@ def _weighted(corpus: Corpus) -> pl.DataFrame:
     weighted = corpus.vocabulary.frame().with_columns(
         idf=pl.Series(idf(corpus.engine)), ncut=pl.Series(ncut(corpus.engine))
     )
-    # terms of equal weight share their mean rank, or the alphabet would decide who moves
+    # terms of equal weight share their mean rank, or the alphabet would decide the difference
     ranked = weighted.with_columns(
         pl.col(name).rank("average", descending=True).alias(f"{name}_rank") for name in ("idf", "ncut")
     )
-    return ranked.with_columns(move=pl.col("idf_rank") - pl.col("ncut_rank")).sort("term")
+    return ranked.with_columns(rank_difference=pl.col("idf_rank") - pl.col("ncut_rank")).sort("term")
 
 
 def _first(terms: pl.DataFrame, name: str, top: int) -> pl.DataFrame:
-    """The first terms of a list; terms that do not move, or the other way, are in no list of moves."""
+    """The first terms of a list; for rank differences, only terms that differ in its direction."""
     import polars as pl
 
     column, largest = _LISTS[name]
-    if column == "move":
-        terms = terms.filter(pl.col("move") > 0 if largest else pl.col("move") < 0)
+    if column == "rank_difference":
+        difference = pl.col(column)
+        terms = terms.filter(difference > 0 if largest else difference < 0)
     return terms.sort(column, "term", descending=[largest, False]).head(top)
 
 
 def _show(terms: pl.DataFrame, n_texts: int, top: int, min_df: int, out: Path | None) -> None:
     page = console()
     page.print(f"[bold]{len(terms):,} terms[/bold] in at least {min_df:,} of {n_texts:,} texts")
-    page.print(_heaviest(terms, top))
-    page.print(_moves(terms, top))
+    page.print(_largest(terms, top))
+    page.print(_rank_differences(terms, top))
     if out is not None:
-        page.print(f"Written to: {out}", markup=False, soft_wrap=True)
+        page.print(f"Wrote {out}", markup=False, soft_wrap=True)
 
 
-def _heaviest(terms: pl.DataFrame, top: int) -> Table:
+def _largest(terms: pl.DataFrame, top: int) -> Table:
     columns = [
-        _first(terms, f"heaviest_by_{name}", top).select("display", name, "document_frequency").rows()
+        _first(terms, f"largest_by_{name}", top).select("display", name, "document_frequency").rows()
         for name in ("idf", "ncut")
     ]
     rows = [(*by_idf, *by_ncut) for by_idf, by_ncut in zip(*columns, strict=True)]
-    return table(["heaviest by idf", "idf", "texts", "heaviest by Ncut", "Ncut", "texts"], rows)
+    return table(["largest by idf", "idf", "texts", "largest by Ncut", "Ncut", "texts"], rows)
 
 
-def _moves(terms: pl.DataFrame, top: int) -> Table:
-    """Who stands how many places higher by which weight."""
+def _rank_differences(terms: pl.DataFrame, top: int) -> Table:
+    """Terms that rank higher by one weight than by the other, and by how much."""
     lists = []
-    for name in ("ncut_likes_better", "idf_likes_better"):
-        found = _first(terms, name, top).select("display", "move", "document_frequency").rows()
-        lists.append([(term, round(abs(move)), texts) for term, move, texts in found])
+    for name in ("higher_rank_by_ncut", "higher_rank_by_idf"):
+        first = _first(terms, name, top).select("display", "rank_difference", "document_frequency").rows()
+        lists.append([(term, round(abs(ranks)), texts) for term, ranks, texts in first])
     rows = [(*left, *right) for left, right in zip_longest(*lists, fillvalue=("", "", ""))]
-    return table(["Ncut likes better", "places", "texts", "idf likes better", "places", "texts"], rows)
+    return table(["higher rank by Ncut", "ranks", "texts", "higher rank by idf", "ranks", "texts"], rows)

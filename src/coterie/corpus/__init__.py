@@ -1,11 +1,11 @@
-"""Texts as integers: counted, folded and put into one order, as row blocks that engines work on.
+"""Texts as row blocks of term counts, with identical texts merged.
 
-vectorizer   Vectorizer: texts → counts, the way in
+vectorizer   Vectorizer: texts → counts; the entry point
 counting     Corpus: row blocks of distinct texts, and the row of each text
 encoder      texts → numbers of word forms
 folding      identical texts → one row with a weight
 phrases      n-grams
-vocabulary   terms and how they are shown
+vocabulary   terms and how they are displayed
 """
 
 from importlib import import_module

@@ -1,8 +1,8 @@
-"""A collection of texts as row blocks of counts: folded, in canonical order, in memory or on disk.
+"""A collection of texts as row blocks of counts, in memory or on disk: copies merged, in canonical order.
 
-The way of a text: encoded to form numbers (`coterie.corpus.encoder`), dealt out and folded by its digest
-(`coterie.corpus.folding`), its forms replaced by terms, its terms counted. Nothing here depends on the order
-of the input, on how it was cut into batches, or on threads.
+A text is encoded as numbers of word forms (`coterie.corpus.encoder`), put into a bucket by its digest and
+merged with its copies (`coterie.corpus.folding`); then forms are replaced by terms, and terms are counted.
+The result does not depend on the order of the input, the batches or the threads.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Corpus:
-    """Distinct texts × terms, and the way back to the texts as they came.
+    """Distinct texts × terms, and how they relate to the input.
 
-    `engine` holds the row blocks; `rows[i]` is the row that stands for text i of the input. `phrases`
-    knows the n-grams. `storage` keeps the texts as sequences, block by block.
+    `engine` has the row blocks; `rows[i]` is the row of text i of the input. `phrases` are the n-grams.
+    `storage` keeps the texts as sequences, block by block.
     """
 
     vocabulary: Vocabulary
@@ -50,23 +50,23 @@ class Corpus:
 
     @property
     def n_texts(self) -> int:
-        """Texts of the input, duplicates and empty ones counted."""
+        """Number of texts in the input, including duplicates and empty ones."""
         return len(self.rows)
 
     @property
     def n_distinct(self) -> int:
-        """Different texts."""
+        """Number of distinct texts."""
         return self.engine.n_rows
 
     def sequences(self) -> Iterator[Sequences]:
-        """Column numbers of the words of each distinct text in running order, one part a block.
+        """Column numbers of the words of each distinct text, in text order, block by block.
 
-        −1 stands for a word that is not in the vocabulary; n-grams do not appear.
+        −1 stands for a word outside the vocabulary; n-grams are not included.
         """
         return (part.sequences for part in self.storage)
 
     def weights(self) -> npt.NDArray[np.float64]:
-        """How many texts each distinct text stands for."""
+        """How many copies each distinct text has."""
         return np.concatenate(list(self.engine.map(lambda block: block.weights)))
 
     def matrix(self) -> csr_matrix:
@@ -74,20 +74,20 @@ class Corpus:
         return vstack(list(self.engine.map(lambda block: block.X)), format="csr")
 
     def unfolded(self) -> csr_matrix:
-        """Texts × terms with a row for every text of the input, in its order."""
+        """Texts × terms with one row per text, in input order."""
         return self.matrix()[self.rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Consecutive distinct texts, and how many texts each stands for."""
+    """Consecutive distinct texts, and how many copies each has."""
 
     sequences: Sequences
     weights: npt.NDArray[np.float64]
 
 
 class PartStore:
-    """Parts one after another, in memory or, with a folder, in files."""
+    """A list of parts, in memory or, with a folder, in files."""
 
     def __init__(self, folder: Path | None = None):
         self._folder = folder
@@ -123,7 +123,7 @@ class PartStore:
         return ((part.sequences, part.weights) for part in self)
 
     def clear(self) -> None:
-        """Forget all parts."""
+        """Remove all parts."""
         self._memory.clear()
         if self._folder is not None:
             for number in range(self._count):
@@ -150,12 +150,12 @@ def build_corpus(
     Parameters
     ----------
     batches
-        Series of strings, or of lists of strings where texts are tokenised already; those are taken
-        as terms verbatim.
+        Series of strings, or of lists of strings if the texts are already tokenised; such tokens are used as
+        terms unchanged.
     n_texts
-        The number of texts, where it is known.
+        The number of texts, if known.
     folder
-        A folder for blocks on disk: memory then grows with the vocabulary and not with the texts.
+        A folder for blocks on disk, so that memory grows with the vocabulary and not with the texts.
     """
     threads = usable_threads(threads)
     if folder is not None:
@@ -169,7 +169,7 @@ def build_corpus(
 
 
 def form_table(forms: pl.Series, analyzer: Analyzer | None) -> pl.DataFrame:
-    """Columns form, surface, term; without an analyzer each form is its own term."""
+    """Columns form, surface and term; without an analyzer each form is its own term."""
     if analyzer is None:
         return pl.DataFrame({"form": forms, "surface": forms, "term": forms})
     return analyzer.terms(forms).insert_column(0, forms.rename("form"))
@@ -185,7 +185,7 @@ class _Counting:
         self.folder = folder
         self.threads = threads
         self.all_terms = forms["term"].drop_nulls().unique().sort()
-        # position of a form's term in the alphabet of all terms, UNKNOWN for a form that is left out
+        # position of a form's term in the sorted list of terms, UNKNOWN for a form that is ignored
         self.term_of_form = _positions(forms["term"], self.all_terms)
         self.rows = self._empty_rows()
 
@@ -223,7 +223,7 @@ class _Counting:
         )
 
     def _placed(self, buckets: Buckets) -> Iterator[Folded]:
-        """Buckets in canonical order; notes on the way which row each text of the input became."""
+        """Buckets in canonical order; also records the row of each text of the input."""
         start = 0
         for folded in buckets.folded():
             self.rows[folded.rows] = start + folded.place
@@ -231,7 +231,7 @@ class _Counting:
             yield folded
 
     def _counted(self, folded: Folded) -> tuple[Part, Array, Array]:
-        """A bucket as terms, the number of texts that hold each term, and the uses of each form."""
+        """A bucket as terms, the document frequency of each term, and the count of each form."""
         texts, weights = folded.sequences, folded.weights.astype(np.float64)
         form_counts = np.zeros(len(self.forms))
         np.add.at(form_counts, texts.ids, np.repeat(weights, texts.lengths))
@@ -240,8 +240,8 @@ class _Counting:
         return Part(terms, weights), df, form_counts
 
     def _blocks(self, buckets: PartStore, keep: npt.NDArray[np.bool_], n_distinct: int) -> Iterator[Part]:
-        """Buckets joined into blocks, and terms numbered anew without those that were filtered out."""
-        column = np.full(len(keep) + 1, UNKNOWN, dtype=np.int32)  # the last place answers for UNKNOWN = −1
+        """Buckets joined into blocks, with terms renumbered after filtering."""
+        column = np.full(len(keep) + 1, UNKNOWN, dtype=np.int32)  # the last entry is for UNKNOWN = −1
         column[:-1][keep] = np.arange(keep.sum(), dtype=np.int32)
         n_blocks = 1 << min(bits_for(n_distinct), len(buckets).bit_length() - 1)
         parts = iter(buckets)
@@ -280,13 +280,13 @@ def _vocabulary(terms: pl.Series, shown: pl.DataFrame, phrases: Phrases, engine:
 
 
 def _positions(values: pl.Series, alphabet: pl.Series) -> npt.NDArray[np.int32]:
-    """The place of each value in a sorted series, UNKNOWN for null."""
-    places = values.replace_strict(alphabet, np.arange(len(alphabet), dtype=np.int32), default=UNKNOWN)
-    return places.fill_null(UNKNOWN).cast(pl.Int32).to_numpy()
+    """The position of each value in a sorted series, UNKNOWN for null."""
+    positions = values.replace_strict(alphabet, np.arange(len(alphabet), dtype=np.int32), default=UNKNOWN)
+    return positions.fill_null(UNKNOWN).cast(pl.Int32).to_numpy()
 
 
 def without_short(texts: Sequences, min_words: int) -> Sequences:
-    """Empty the texts that have fewer known words; their rows stay."""
+    """Empty the texts with fewer known words than `min_words`; their rows stay."""
     if min_words <= 1:
         return texts
     long = texts.known().lengths >= min_words

@@ -1,4 +1,4 @@
-"""Texts to integers: every distinct form gets a number once, the running text becomes a sequence of them."""
+"""Texts as integers: every distinct word form gets a number, and a text becomes a sequence of numbers."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ class Encoded:
 class Encoder:
     """Numbers the forms of texts, batch by batch; may be used from several threads at once.
 
-    The numbers depend on the order in which batches arrive: they are names, not an order. Whoever needs
-    an order sorts `forms()`.
+    The numbers depend on the order in which batches arrive. For a fixed order, sort `forms()`.
     """
 
     def __init__(self, analyzer: Analyzer, tokenizer: Tokenizer = "words"):
         self._analyzer = analyzer
         self._tokenizer = tokenizer
-        #: Whether texts came tokenised: their tokens are terms as they are.
+        #: Whether texts were already tokenised, so that their tokens are terms.
         self.verbatim = False
         self._numbers = pl.Categories.random(namespace="coterie")
         # polars forgets the numbers when no column uses them any more
         self._anchor = pl.Series([], dtype=pl.Categorical(self._numbers))
 
     def encode(self, texts: pl.Series) -> Encoded:
-        """Number the forms of a batch: a series of strings, or of lists where texts are tokenised already."""
+        """Encode a batch: a series of strings, or of lists of tokens."""
         if texts.dtype == pl.String:
             return Encoded(self._from_texts(texts), digests(texts))
         self.verbatim = True
@@ -50,7 +49,7 @@ class Encoder:
         return Encoded(self._from_lists(texts), digests(joined))
 
     def forms(self) -> pl.Series:
-        """All forms seen so far; the form with number i stands at position i."""
+        """All forms seen so far; form number i is at position i."""
         return self._numbers.to_series()
 
     def _from_texts(self, texts: pl.Series) -> Sequences:
@@ -81,7 +80,7 @@ class Encoder:
 
 
 def digests(texts: pl.Series) -> npt.NDArray[np.uint64]:
-    """A 128-bit digest of each text, stable over versions and machines, as two unsigned columns."""
+    """A 128-bit digest of each text, the same on all machines and versions, as two unsigned columns."""
     blake = hashlib.blake2b
     joined = b"".join([blake(text.encode(), digest_size=16).digest() for text in texts.to_list()])
     return np.frombuffer(joined, dtype=">u8").astype(np.uint64).reshape(-1, 2)

@@ -1,8 +1,8 @@
-"""Identical texts become one row with a weight, and rows get an order that depends on their content alone.
+"""Merge identical texts into one row with a weight, in an order that depends on their content alone.
 
-Texts are dealt into buckets by the leading bits of their digest and sorted by digest within a bucket, so
-buckets one after another are the whole collection in canonical order. A bucket is all that has to be in
-memory at a time, whatever the number of texts.
+Texts are put into buckets by the leading bits of their digest and sorted by digest within each bucket, so the
+buckets in sequence are the whole collection in canonical order. Only one bucket has to be in memory at a
+time, whatever the number of texts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coterie.corpus.encoder import Encoded
 from coterie.corpus.sequences import Sequences
 from coterie.engines.memory import BLOCK_ROWS
 
-#: Bits of the digest that choose a bucket when the number of texts is not known beforehand.
+#: Bits of the digest that choose a bucket if the number of texts is not known in advance.
 STREAM_BITS = 8
 
 
@@ -38,7 +38,7 @@ class Folded:
 
 
 def fold(encoded: Encoded, rows: npt.NDArray[np.int64]) -> Folded:
-    """Sort by digest, keep one of each."""
+    """Sort by digest and keep one copy of each text."""
     high, low = encoded.digests[:, 0], encoded.digests[:, 1]
     order = np.argsort(high, kind="stable")
     if (np.diff(high[order]) == 0).any():  # copies of a text, or two texts that share half a digest
@@ -51,12 +51,12 @@ def fold(encoded: Encoded, rows: npt.NDArray[np.int64]) -> Folded:
 
 
 def bits_for(n_rows: int) -> int:
-    """How many leading bits of the digest deal rows into blocks of about `BLOCK_ROWS` or less."""
+    """How many leading bits of the digest give blocks of about `BLOCK_ROWS` rows or fewer."""
     return max(0, int(np.ceil(np.log2(max(n_rows, 1) / BLOCK_ROWS))))
 
 
 class Buckets:
-    """Encoded texts dealt out by digest, in memory or, with a folder, in one file a bucket."""
+    """Encoded texts in buckets by digest, in memory or, with a folder, in one file per bucket."""
 
     def __init__(self, bits: int = STREAM_BITS, folder: Path | None = None):
         self.bits = bits
@@ -68,7 +68,7 @@ class Buckets:
         return 1 << self.bits
 
     def add(self, batch: Encoded) -> None:
-        """Deal out the next texts of the input."""
+        """Put the next texts of the input into their buckets."""
         rows = np.arange(self.n_texts, self.n_texts + len(batch.sequences))
         self.n_texts += len(rows)
         if not self.bits:
@@ -83,7 +83,7 @@ class Buckets:
                 self._put(number, Encoded(batch.sequences.take(some), batch.digests[some]), rows[some])
 
     def folded(self) -> Iterator[Folded]:
-        """The buckets in canonical order, each folded; a bucket is forgotten once it is handed out."""
+        """The buckets in canonical order, each with copies merged; a bucket is removed once returned."""
         for number in range(len(self)):
             parts = self._take(number)
             sequences = Sequences.concatenate([part.sequences for part, _ in parts])

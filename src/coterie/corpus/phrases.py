@@ -1,7 +1,7 @@
-"""Runs of terms that count as terms of their own: n-grams.
+"""n-grams: sequences of terms that count as terms themselves.
 
-An n-gram is a shorter n-gram and one more term, so it has the key ``number of the prefix × terms + last
-term``. A run can only be frequent if its prefix is: longer ones are looked for among the kept shorter ones.
+An n-gram is a shorter n-gram and one more term, so its key is ``number of the prefix × terms + last term``.
+An n-gram can only be frequent if its prefix is, so longer ones are built from the shorter ones kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Phrases:
         return self.n_terms + sum(map(len, self.keys))
 
     def count_matrix(self, texts: Sequences) -> csr_matrix:
-        """Counts of each term and n-gram in each text; words outside the vocabulary count nowhere."""
+        """Counts of each term and n-gram in each text; words outside the vocabulary are ignored."""
         known = texts.known()
         columns = [known.ids.astype(np.int64)]
         rows = [known.text_of_token()]
@@ -78,7 +78,7 @@ def learn_phrases(
     limits: Limits,
     n_texts: int,
 ) -> Phrases:
-    """Find the n-grams that enough texts hold, in one pass over the blocks for each length.
+    """Find the n-grams that occur in enough texts, in one pass over the blocks for each length.
 
     `blocks()` begins a pass: texts, and how many texts each of them stands for.
     """

@@ -1,4 +1,4 @@
-"""Token ids of many texts in running order: what windows, n-grams and counts are made from."""
+"""Token ids of many texts in text order, from which windows, n-grams and counts are computed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: The id of a word that is not in the vocabulary: it takes up a place in a window and counts for nothing.
+#: The id of a word outside the vocabulary: it occupies a position in a window but is not counted.
 UNKNOWN = -1
 
 
@@ -21,7 +21,7 @@ class Sequences:
 
     @classmethod
     def from_tokens(cls, texts: Sequence[Sequence[str]], index: Mapping[str, int]) -> Sequences:
-        """Encode lists of tokens; a token that `index` does not hold becomes `UNKNOWN`."""
+        """Encode lists of tokens; a token that is not in `index` becomes `UNKNOWN`."""
         ids = np.fromiter((index.get(t, UNKNOWN) for tokens in texts for t in tokens), dtype=np.int32)
         return cls(ids, offsets_of(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))))
 
@@ -34,7 +34,7 @@ class Sequences:
         return np.diff(self.offsets)
 
     def text_of_token(self) -> npt.NDArray[np.int64]:
-        """For each token, the number of the text it stands in."""
+        """For each token, the number of its text."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def take(self, rows: npt.NDArray[np.integer]) -> Sequences:

@@ -1,4 +1,4 @@
-"""Texts to a sparse matrix of counts, as a scikit-learn transformer."""
+"""Turn texts into a sparse matrix of counts, as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -28,39 +28,39 @@ from coterie.text.unspaced import Segmenter
 class Vectorizer(TransformerMixin, BaseEstimator):
     """Count the terms of short texts.
 
-    1. A text is cut into tokens as people write them: ``C++``, ``node.js``, ``#hashtags``, emoji.
-    2. Tokens become terms: lower case, stop words out, stems.
-    3. Terms that too few or too many texts hold leave.
-    4. What is left is counted. Every text keeps its row, also an empty one.
+    1. Split each text into tokens as people write them: ``C++``, ``node.js``, ``#hashtags``, emoji.
+    2. Turn tokens into terms: lower-case, without stop words, stemmed.
+    3. Remove terms that occur in too few or too many texts.
+    4. Count the rest. Every text keeps its row, even if it is empty.
 
     Parameters
     ----------
     language : str or list of str, default="english"
-        Language of the texts, by name or code. Of several, stop words of all leave and words are
-        stemmed by the first.
+        Language of the texts, by name or code. If there are several, the stop words of all are removed and
+        words are stemmed in the first.
     stem : bool, default=True
-        Cut words to their stem. Names of features are still the words people write.
+        Reduce words to their stem. Feature names are still the words as people write them.
     stop_words : "auto", None or list of str, default="auto"
-        "auto" leaves out the stop words of the language, None leaves out none, a list just those listed.
+        "auto" removes the stop words of the language, None removes none, and a list removes just those words.
     extra_stop_words : list of str, default=()
-        Words to leave out besides.
+        Further words to remove.
     drop : list of str, default=("url", "email")
-        Kinds of tokens to leave out: word, number, hashtag, mention, url, email, emoji, unspaced.
+        Kinds of tokens to ignore: word, number, hashtag, mention, url, email, emoji, unspaced.
     tokenizer : "words", "whitespace" or callable, default="words"
-        "whitespace" is for texts whose words are separated by spaces already. A callable takes a text and
-        returns its tokens. Texts given as lists of tokens are taken as terms verbatim.
+        "whitespace" is for texts whose words are already separated by spaces. A callable takes a text and
+        returns its tokens. Texts given as lists of tokens are not changed: each token is a term.
     segmenter : "auto", "jieba", "bigrams" or "words", default="auto"
-        How runs of Chinese are cut: by jieba (installed with ``coterie[zh]``), into overlapping pairs of
-        characters, or not at all. "auto" takes jieba if Chinese is among the languages and jieba is
-        installed. Other scripts without spaces are always cut into pairs.
+        How to segment Chinese: with jieba (installed by ``coterie[zh]``), into overlapping pairs of
+        characters, or not at all. "auto" uses jieba if it is installed and Chinese is among the languages.
+        Other scripts without spaces are always split into pairs.
     min_df, max_df : int or float, default=1 and 1.0
-        Fewest and most texts that hold a term, as a number or as a share of all texts.
+        Smallest and largest number of texts in which a term must occur, or their share of all texts.
     max_terms : int or None, default=None
-        Keep only the terms that most texts hold.
+        Keep only the terms that occur in the most texts.
     min_words : int, default=0
         Texts with fewer known words are treated as empty.
     ngrams : int, default=1
-        Longest run of terms that counts as a term of its own.
+        Longest sequence of terms that counts as a term itself.
     threads : int or None, default=None
         Number of threads; None uses all cores. Results do not depend on it.
 
@@ -120,18 +120,18 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, texts: Any, y: Any = None, **_: Any) -> csr_matrix:
-        """Learn the vocabulary and return the counts: one row for each text, in the order given."""
+        """Learn the vocabulary and return the counts, one row per text, in input order."""
         return self.fit_corpus(texts).unfolded()
 
     def fit_corpus(self, texts: Any, folder: str | Path | None = None) -> Corpus:
-        """Learn the vocabulary and return the folded corpus underneath.
+        """Learn the vocabulary and return the corpus, in which identical texts are merged.
 
         Parameters
         ----------
         texts
-            Texts in memory, or a `coterie.text.TextSource` that reads a file.
+            Texts in memory, or a `coterie.text.TextSource`, which reads a file.
         folder
-            A folder for the row blocks. Memory then grows with the vocabulary, not with the texts.
+            A folder for the row blocks, so that memory grows with the vocabulary and not with the texts.
         """
         batches, n_texts = _batches(texts)
         corpus = build_corpus(
@@ -149,13 +149,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         return corpus
 
     def transform(self, texts: Any) -> csr_matrix:
-        """Count the known terms of texts: one row for each, in the order given."""
+        """Count the known terms of texts, one row per text, in input order."""
         check_is_fitted(self, "vocabulary_")
         sequences = ordered_map(self._known, _batches(texts)[0], usable_threads(self.threads))
         return vstack([self.phrases_.count_matrix(part) for part in sequences], format="csr")
 
     def sequences(self, texts: Any) -> Sequences:
-        """Column numbers of the words of each text in running order; −1 for a word that is not known."""
+        """Column numbers of the words of each text, in text order; −1 for a word outside the vocabulary."""
         check_is_fitted(self, "vocabulary_")
         return Sequences.concatenate([self._known(batch) for batch in _batches(texts)[0]])
 
@@ -165,7 +165,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         return np.array(self.vocabulary_.display, dtype=object)
 
     def _known(self, texts: pl.Series) -> Sequences:
-        """Encode texts with a dictionary of their own, then look their terms up in the vocabulary."""
+        """Encode texts separately, then look up their terms in the vocabulary."""
         analyzer = self.analyzer()
         encoder = Encoder(analyzer, self._checked_tokenizer())
         encoded = encoder.encode(texts).sequences
@@ -209,7 +209,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
 
 def _batches(texts: Any) -> tuple[Iterable[pl.Series], int | None]:
-    """Batches of texts and, where it is known, how many texts there are."""
+    """Batches of texts and, if known, the number of texts."""
     from coterie.text.readers import TextSource
 
     if isinstance(texts, TextSource):

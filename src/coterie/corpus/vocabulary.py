@@ -1,4 +1,4 @@
-"""The terms of a collection: what they are called, how people write them, how often they occur."""
+"""The terms of a collection: how they are displayed and how often they occur."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from coterie.errors import InputError
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Terms in alphabetical order, n-grams behind the single terms.
+    """Terms in alphabetical order, followed by n-grams.
 
-    `display` is the form of a term that people most often write: *universities* for the stem *univers*.
-    `document_frequency` and `count` are numbers of texts and of occurrences.
+    `display` is the most frequent form of a term: *universities* for the stem *univers*.
+    `document_frequency` and `count` are the numbers of texts and of occurrences.
     """
 
     terms: tuple[str, ...]
@@ -53,18 +53,18 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Limits:
-    """Which terms and texts count.
+    """Which terms and texts are used.
 
     Parameters
     ----------
     min_df, max_df
-        A term must be held by at least, at most so many texts: a whole number, or a share of all texts.
+        Smallest and largest number of texts in which a term must occur, or their share of all texts.
     max_terms
-        Keep the terms held by most texts, at most so many.
+        Keep at most this many terms: those that occur in the most texts.
     min_words
         A text with fewer known words is treated as empty; it keeps its row.
     ngrams
-        Longest run of terms that counts as a term of its own.
+        Longest sequence of terms that counts as a term itself.
     """
 
     min_df: float = 1
@@ -88,7 +88,7 @@ class Limits:
             raise InputError(f"ngrams must be between 1 and 5, got {self.ngrams!r}")
 
     def kept(self, document_frequency: npt.NDArray[np.int64], n_texts: int) -> npt.NDArray[np.bool_]:
-        """Which terms stay, given the number of texts that hold each."""
+        """Which terms to keep, given their document frequencies."""
         low, high = (
             limit * n_texts if isinstance(limit, float) else limit for limit in (self.min_df, self.max_df)
         )
@@ -102,10 +102,10 @@ class Limits:
 
 
 def display_forms(forms: pl.DataFrame) -> pl.DataFrame:
-    """The form to show for each term, from a table with columns form, surface, term and count.
+    """The display form of each term, from a table with columns form, surface, term and count.
 
-    That is the surface written most often. Its case is kept where most people write capitals
-    inside the word (NASA, iPhone, C++): a capital at the beginning only says where sentences start.
+    That is the most frequent surface. Its case is kept if most uses have capitals inside the word (NASA,
+    iPhone, C++); a capital at the beginning only says that a sentence starts.
 
     >>> display_forms(pl.DataFrame({
     ...     "form": ["University", "universities", "NASA"], "surface": ["university", "universities", "nasa"],

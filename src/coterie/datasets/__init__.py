@@ -1,12 +1,12 @@
-"""Named labelled texts: the built-in sample, and public sets that are looked up on disk or fetched.
+"""Labelled data sets by name: the built-in sample, and public sets on disk or to be downloaded.
 
-    load(name)      texts and labels; never touches the network
-    fetch(name)     the checked download into the user's cache, for sets with a public source
-    names()         what there is
-    describe()      the catalogue as a table, with the place where each set was found
+    load(name)      texts and labels; never uses the network
+    fetch(name)     download into the user's cache and verify, for sets with a public source
+    names()         the available names
+    describe()      the catalogue as a table, with the path of each set on this machine
 
-Data sets lie as ``NAME.tsv.gz`` (UTF-8 lines ``label<TAB>text``) in the folder that ``COTERIE_DATA`` names,
-beside a source checkout, or in the user's cache folder (``COTERIE_CACHE``).
+Data sets are files ``NAME.tsv.gz`` (UTF-8 lines ``label<TAB>text``) in the folder given by ``COTERIE_DATA``,
+next to a source checkout, or in the user's cache folder (``COTERIE_CACHE``).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 __all__ = ["Dataset", "describe", "fetch", "load", "names"]
 
 SAMPLE_FILE = Path(__file__).with_name("sample.csv")
-_SAMPLE_ABOUT = "messages to the customer service of a shop over a year, raw, some of them empty"
+_SAMPLE_ABOUT = "messages to the customer service of a shop over one year; raw, some are empty"
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Texts with a label each, in the order of the source; nothing is deduplicated.
+    """Texts with their labels, in the order of the source, duplicates included.
 
-    `tokenised` says that the words stand separated by spaces, so that ``text.split()`` gives the words.
-    `dates` is None where the set has none.
+    If `tokenised`, words are separated by spaces, so ``text.split()`` gives the words. `dates` is None if the
+    set has no dates.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Dataset:
 
 
 def names() -> list[str]:
-    """Names that `load` knows.
+    """Names that `load` accepts.
 
     >>> names()[:3]
     ['sample', 'titles', 'searchsnippets']
@@ -59,7 +59,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Dataset:
-    """The data set of that name, from the package or from disk.
+    """Load a data set from the package or from disk.
 
     >>> sample = load("sample")
     >>> len(sample.texts) == len(sample.labels) == len(sample.dates)
@@ -73,7 +73,7 @@ def load(name: str) -> Dataset:
     if path is None:
         searched = ", ".join(map(str, places.folders()))
         raise InputError(
-            f"{entry.file_name} is in none of the folders searched: {searched}. {_remedy(entry)}"
+            f"{entry.file_name} was not found in any of these folders: {searched}. {_remedy(entry)}"
         )
     labels, texts = read.rows(read.content(path, entry.limit), path)
     return Dataset(name, texts, labels, entry.description, entry.language, entry.tokenised)
@@ -86,28 +86,28 @@ def fetch(
     timeout: float = 30,
     progress: download.Progress | None = None,
 ) -> Path:
-    """Download a set from its public source into the cache folder, and return the path of its file.
+    """Download a data set from its public source into the cache folder, and return the path of the file.
 
-    What arrives is converted and must have the checksum that the catalogue holds; the file appears only when
-    it is whole. A set that is there already, intact, is not downloaded again. `base_url` is a mirror of
-    raw.githubusercontent.com; `timeout` is how many seconds the server may be silent; `progress` is called
-    with the number of bytes received so far.
+    The download is converted and its checksum compared with the catalogue before the file is written. A set
+    that is already there and intact is not downloaded again. `base_url` is a mirror of
+    raw.githubusercontent.com; `timeout` is how many seconds to wait for the server; `progress` is called with
+    the number of bytes received so far.
 
     >>> fetch("sample")
     Traceback (most recent call last):
-    coterie.errors.InputError: 'sample' comes with the package: load('sample') needs no download
+    coterie.errors.InputError: 'sample' is part of the package: load('sample') needs no download
     """
     if name == SAMPLE:
-        raise InputError("'sample' comes with the package: load('sample') needs no download")
+        raise InputError("'sample' is part of the package: load('sample') needs no download")
     return download.download(
         _entry(name), cache_folder(), base_url=base_url, timeout=timeout, progress=progress
     )
 
 
 def describe() -> pl.DataFrame:
-    """The catalogue: one row for each set; `found` is the file that `load` would read, or null.
+    """The catalogue, one row per data set.
 
-    `fetch` says whether the set can be downloaded.
+    `path` is the file that `load` would read, or null; `fetch` says whether the set can be downloaded.
 
     >>> describe().filter(name="titles").select("texts", "classes", "language").row(0)
     (2630, 9, 'zh')
@@ -116,28 +116,25 @@ def describe() -> pl.DataFrame:
 
     sample = load(SAMPLE)
     classes = len(set(sample.labels))
-    columns = ["name", "texts", "classes", "language", "tokenised", "licence", "source", "fetch", "found"]
-    package = ("that of the package", "the package", False, str(SAMPLE_FILE))
+    columns = ["name", "texts", "classes", "language", "tokenised", "licence", "source", "fetch", "path"]
+    package = ("same as the package", "the package", False, str(SAMPLE_FILE))
     rows: list[tuple[object, ...]] = [
         (SAMPLE, len(sample), classes, sample.language, sample.tokenised, *package)
     ]
     for e in CATALOG.values():
         path = places.find(e.file_name)
-        found = None if path is None else str(path)
-        fetchable = e.source is not None
-        rows.append(
-            (e.name, e.texts, e.classes, e.language, e.tokenised, e.licence, e.origin, fetchable, found)
-        )
+        known = (e.name, e.texts, e.classes, e.language, e.tokenised, e.licence, e.origin)
+        rows.append((*known, e.source is not None, None if path is None else str(path)))
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def _entry(name: str) -> Entry:
     if name not in CATALOG:
-        raise InputError(f"there is no data set {name!r}; there are {', '.join(names())}")
+        raise InputError(f"there is no data set {name!r}; available data sets: {', '.join(names())}")
     return CATALOG[name]
 
 
 def _remedy(entry: Entry) -> str:
     if entry.source is not None:
         return f"coterie.datasets.fetch({entry.name!r}) downloads it"
-    return f"coterie.datasets.fetch({entry.name!r}) says where it comes from"
+    return f"coterie.datasets.fetch({entry.name!r}) explains how to get it"

@@ -1,4 +1,4 @@
-"""The sets by name: what each is, where it comes from, and the checksum its content must have."""
+"""The data sets by name: description, source, and checksum of the content."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Source:
     convert: convert.Converter
 
     def urls(self, base: str) -> list[str]:
-        """The address of each file below `base`."""
+        """The URL of each file below `base`."""
         return [f"{base.rstrip('/')}/{self.repository}/{self.commit}/{path}" for path in self.paths]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One set. `size` and `sha256` are those of its lines ``label<TAB>text``, uncompressed.
+    """One data set. `size` and `sha256` refer to its uncompressed lines ``label<TAB>text``.
 
-    `tokenised` says that its words stand separated by spaces, so that splitting a text gives its words.
-    Without a `source` the set cannot be fetched; `obstacle` then says why.
+    If `tokenised`, words are separated by spaces, so splitting a text gives its words. Without a `source` the
+    set cannot be downloaded; `obstacle` then says why.
     """
 
     name: str
@@ -43,16 +43,16 @@ class Entry:
     size: int
     sha256: str
     source: Source | None = None
-    obstacle: str = "its source is not a file at a fixed address"
+    obstacle: str = "its source has no fixed URL"
 
     @property
     def file_name(self) -> str:
-        """Name of the file that holds the set, in whichever folder."""
+        """Name of the file with the data set, in whichever folder."""
         return f"{self.name}.tsv.gz"
 
     @property
     def limit(self) -> int:
-        """More bytes than this, and it is something else than this set or its source."""
+        """A file with more bytes than this cannot be this data set or its source."""
         return 2 * self.size + 65_536
 
 
@@ -86,7 +86,7 @@ _ENTRIES = (
         language="en",
         tokenised=True,
         licence="none stated",
-        description="web search snippets, stop words out at the source",
+        description="web search snippets; the source has removed stop words",
         origin="github.com/jacoxu/STC2",
         size=1_966_962,
         sha256="a9755bbfcd7cbf960861128e0466cb85506ce89b3389997847cdad7aa4eab54c",
@@ -103,7 +103,7 @@ _ENTRIES = (
         language="en",
         tokenised=False,
         licence="none stated",
-        description="titles of questions to programmers, raw, 1,000 for each tag",
+        description="titles of programming questions, raw, 1,000 per tag",
         origin="github.com/jacoxu/STC2",
         size=1_170_059,
         sha256="001e7a6965799c252eb169e7692c6db2de82d2cb06bcaaab4aa30a4f61fc68bc",
@@ -146,7 +146,7 @@ _ENTRIES = (
         language="en",
         tokenised=True,
         licence="academic",
-        description="news in brief, preprocessed, 2,000 for each desk",
+        description="short news articles, preprocessed, 2,000 per section",
         origin="github.com/rashadulrakib/short-text-clustering-enhancement",
         size=1_380_725,
         sha256="dd2b60e622077742ec16594f9bb20b124c32976d4b2d4080999a59a0acbae676",
@@ -164,7 +164,7 @@ _ENTRIES = (
         language="en",
         tokenised=False,
         licence="academic",
-        description="news in brief, raw, with left-overs of HTML",
+        description="short news articles, raw, with remnants of HTML",
         origin="github.com/mhjabreel/CharCnn_Keras",
         size=1_853_881,
         sha256="da8918350137cd8eaba406e9562ec9270062a4f14a8c88f1da4962b6830c5695",
@@ -260,12 +260,12 @@ _ENTRIES = (
         language="en",
         tokenised=False,
         licence="PDDL-1.0",
-        description="titles of posts, raw, label = subreddit, sorted by it; for scale",
-        origin="github.com/umbrae/reddit-top-2.5-million at commit d0efcade504b, of each file data/*.csv the "
-        "first 400 titles, runs of spaces made one, files in the order of their names",
+        description="titles of posts, raw, label = subreddit, sorted by it; for tests of scale",
+        origin="github.com/umbrae/reddit-top-2.5-million at commit d0efcade504b: the first 400 titles of "
+        "each file data/*.csv, with runs of spaces collapsed, files in alphabetical order",
         size=69_118_380,
         sha256="3b56792242ac16e672f327e289381aa9a78573d24118d4874205b331a5fa0305",
-        obstacle="its source is 2,491 files, and this package holds no list of their names",
+        obstacle="its source is 2,491 files, and this package has no list of their names",
     ),
 )
 

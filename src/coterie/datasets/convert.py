@@ -1,7 +1,7 @@
-"""From the files of a public source to rows: one small pure function for each form they come in.
+"""Convert the files of a public source to rows: one small pure function per format.
 
-A converter takes the bytes of the files of a set, in the order in which the catalogue names them, and yields
-(label, text). A file in another form than expected gives a ValueError, LookupError, TypeError or csv.Error.
+A converter takes the bytes of the files of a set, in the order of the catalogue, and yields (label, text). A
+file in an unexpected format raises ValueError, LookupError, TypeError or csv.Error.
 """
 
 from __future__ import annotations
@@ -104,14 +104,14 @@ def _side_by_side(texts: bytes, labels: bytes, names: tuple[str, ...]) -> Iterat
 
 def _named(number: str, names: tuple[str, ...], first: int = 1) -> str:
     """The name that a number stands for, the first being number `first`."""
-    place = int(number) - first
-    if not 0 <= place < len(names):
+    index = int(number) - first
+    if not 0 <= index < len(names):
         raise ValueError(f"label {number!r} is not one of {first} to {first + len(names) - 1}")
-    return names[place]
+    return names[index]
 
 
 def _lines(file: bytes) -> list[str]:
-    """Lines of a UTF-8 file with or without mark and carriage returns; empty lines at its end are none."""
+    """Lines of a UTF-8 file, without byte order mark, carriage returns and empty lines at the end."""
     lines = file.decode("utf-8-sig").split("\n")
     while lines and not lines[-1].strip():
         lines.pop()

@@ -1,6 +1,6 @@
-"""The checked download: read the source files, convert them, compare the checksum, write the set at once.
+"""Download a data set: get the source files, convert them, verify the checksum, write the file.
 
-Nothing is written before all is right, and what is written appears under its name only when it is whole.
+The file appears under its name only when it is complete and verified.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Progress = Callable[[int], None]
 def download(
     entry: Entry, folder: Path, *, base_url: str | None, timeout: float, progress: Progress | None
 ) -> Path:
-    """Put the set into `folder`, unless it is there and intact, and return its path."""
+    """Download the set into `folder`, unless it is already there and intact, and return its path."""
     target = folder / entry.file_name
     if entry.source is None:
         raise InputError(
-            f"{entry.name!r} cannot be fetched: {entry.obstacle}. It comes from {entry.origin}. Make "
-            f"{entry.file_name} of it (UTF-8 lines of label, tab, text, compressed with gzip) and put it "
-            "into the folder that COTERIE_DATA names"
+            f"{entry.name!r} cannot be downloaded: {entry.obstacle}. It comes from {entry.origin}. Convert "
+            f"it to {entry.file_name} (UTF-8 lines of label, tab and text, gzip-compressed) and put that "
+            "into the folder given by COTERIE_DATA"
         )
     if timeout <= 0:
-        raise InputError(f"timeout must be a number of seconds above 0, got {timeout!r}")
+        raise InputError(f"timeout must be a positive number of seconds, got {timeout!r}")
     if _intact(target, entry):
         return target
     try:
@@ -50,15 +50,15 @@ def download(
         _check(data, entry)
     except InputError as error:
         raise InputError(
-            f"{entry.name!r} was not fetched: {error}. Nothing was written; try again later, or put "
-            f"{entry.file_name} into the folder that COTERIE_DATA names"
+            f"{entry.name!r} could not be downloaded: {error}. Nothing was written; try again later, or put "
+            f"{entry.file_name} into the folder given by COTERIE_DATA"
         ) from error
     write(target, gzip.compress(data, mtime=0))
     return target
 
 
 def write(target: Path, data: bytes) -> None:
-    """Write a file so that, whatever happens, it is there as a whole or not at all."""
+    """Write a file completely or not at all."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -72,12 +72,13 @@ def write(target: Path, data: bytes) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
-            f"{target} cannot be written: {error.strerror or error}; COTERIE_CACHE can name another folder"
+            f"{target} could not be written: {error.strerror or error}; "
+            "set COTERIE_CACHE to use another folder"
         ) from error
 
 
 def _intact(target: Path, entry: Entry) -> bool:
-    """Is the set there already, with the right content?"""
+    """Whether the file exists with the right content."""
     if not target.is_file():
         return False
     try:
@@ -109,21 +110,21 @@ def _read(opener: OpenerDirector, url: str, limit: int, timeout: float, progress
                 progress(len(data))
     except HTTPError as error:
         error.close()
-        raise InputError(f"{url} answers {error.code} {error.reason}") from error
+        raise InputError(f"{url} returned {error.code} {error.reason}") from error
     except TimeoutError as error:
-        raise InputError(f"{url} was silent for {timeout:g} seconds") from error
+        raise InputError(f"{url} did not respond for {timeout:g} seconds") from error
     except URLError as error:
-        raise InputError(f"{url} cannot be reached: {error.reason}") from error
+        raise InputError(f"{url} could not be reached: {error.reason}") from error
     except (OSError, HTTPException) as error:
-        raise InputError(f"{url} broke off after {len(data):,} bytes: {error}") from error
+        raise InputError(f"{url}: connection lost after {len(data):,} bytes: {error}") from error
     if expected is not None and len(data) != expected:
-        raise InputError(f"{url} broke off after {len(data):,} of {expected:,} bytes")
+        raise InputError(f"{url}: connection lost after {len(data):,} of {expected:,} bytes")
     return bytes(data)
 
 
 def _bound(url: str, size: int, limit: int) -> None:
     if size > limit:
-        raise InputError(f"{url} is larger than the {limit:,} bytes that this set can need")
+        raise InputError(f"{url} is larger than the {limit:,} bytes expected for this data set")
 
 
 def _shifted(progress: Progress | None, before: int) -> Progress:
@@ -135,13 +136,15 @@ def _converted(source: Source, files: list[bytes]) -> bytes:
     try:
         return "".join(f"{label}\t{text}\n" for label, text in source.convert(*files)).encode("utf-8")
     except (ValueError, LookupError, TypeError, AttributeError, csv.Error) as error:
-        raise InputError(f"the files of {source.repository} are not in the form expected: {error}") from error
+        raise InputError(
+            f"the files of {source.repository} are not in the expected format: {error}"
+        ) from error
 
 
 def _check(data: bytes, entry: Entry) -> None:
-    found = _sha256(data)
-    if found != entry.sha256:
-        raise InputError(f"its content has the SHA-256 {found}, expected {entry.sha256}")
+    checksum = _sha256(data)
+    if checksum != entry.sha256:
+        raise InputError(f"its SHA-256 is {checksum}, expected {entry.sha256}")
 
 
 def _sha256(data: bytes) -> str:
@@ -157,7 +160,7 @@ def _allowed(base: str) -> str:
 
 
 class _SameHost(HTTPRedirectHandler):
-    """Follows a redirect within the host that was asked, and from http to https; refuses any other."""
+    """Follows redirects within the same host, also from http to https; refuses all others."""
 
     def __init__(self, base: str) -> None:
         self._base = urlsplit(base)
@@ -165,7 +168,7 @@ class _SameHost(HTTPRedirectHandler):
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> Request | None:
-        """The request to follow with, as the standard library makes it."""
+        """The redirected request, if it stays on the same host."""
         target = urlsplit(newurl)
         same = (target.scheme, target.netloc) == (self._base.scheme, self._base.netloc)
         if not same and (target.scheme, target.hostname) != ("https", self._base.hostname):

@@ -1,4 +1,4 @@
-"""The folders in which data sets are looked for, and the one into which they are fetched."""
+"""The folders that are searched for data sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coterie.storage.cache import cache_folder
 
 
 def folders() -> list[Path]:
-    """Where sets are looked for, first to last: ``COTERIE_DATA``, beside a source checkout, the cache."""
+    """Folders to search, in this order: ``COTERIE_DATA``, next to a source checkout, the cache."""
     data = os.environ.get("COTERIE_DATA")
     return [
         *([Path(data).expanduser()] if data else []),
@@ -24,7 +24,7 @@ def find(file_name: str) -> Path | None:
 
 
 def _beside_checkout(module: Path) -> list[Path]:
-    """``../shared/datasets`` of a checkout, when this package lies in ``src/`` next to a pyproject.toml."""
+    """``../shared/datasets`` of a checkout, if this package is in ``src/`` next to a pyproject.toml."""
     source = module.parents[2]
     if source.name == "src" and (source.parent / "pyproject.toml").is_file():
         return [source.parent.parent / "shared" / "datasets"]

@@ -1,4 +1,4 @@
-"""Reading a set: lines ``label<TAB>text`` from a gzip file, and the sample that comes with the package."""
+"""Read a data set: lines ``label<TAB>text`` from a gzip file, or the built-in sample."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ def content(path: Path, limit: int) -> bytes:
             while piece := file.read(_PIECE):
                 data += piece
                 if len(data) > limit:
-                    raise InputError(f"{path}: holds more than {limit:,} bytes, so it is not this data set")
+                    raise InputError(
+                        f"{path}: contains more than {limit:,} bytes, so it is not this data set"
+                    )
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         after = data.count(b"\n")
-        raise InputError(f"{path}: not a whole gzip file, damaged after line {after}: {error}") from error
+        raise InputError(f"{path}: incomplete or damaged gzip file after line {after}: {error}") from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path}: could not be read: {error.strerror or error}") from error
     return bytes(data)
 
 
 def rows(data: bytes, path: Path) -> tuple[list[str], list[str]]:
-    """Labels and texts; `path` is for the message when a line is damaged."""
+    """Labels and texts; `path` is used in error messages."""
     try:
         lines = data.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
@@ -57,11 +59,11 @@ def sample(path: Path) -> tuple[list[str], list[str], list[str]]:
         with path.open(encoding="utf-8", newline="") as file:
             header, *records = list(csv.reader(file, strict=True)) or [[]]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: the sample cannot be read; install the package again: {error}") from error
+        raise InputError(f"{path}: the sample could not be read; reinstall the package: {error}") from error
     if header != _COLUMNS:
         raise InputError(f"{path}: the columns must be {','.join(_COLUMNS)}, got {','.join(header)}")
     for number, record in enumerate(records, 1):
         if len(record) != len(_COLUMNS):
-            raise InputError(f"{path}, record {number}: {len(record)} cells where {len(_COLUMNS)} belong")
+            raise InputError(f"{path}, record {number}: {len(record)} cells instead of {len(_COLUMNS)}")
     _, dates, labels, texts = ([record[column] for record in records] for column in range(len(_COLUMNS)))
     return labels, texts, dates

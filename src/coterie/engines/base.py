@@ -1,4 +1,4 @@
-"""What an engine is: something that holds row blocks and can map over them and sum what comes back."""
+"""The engine interface: map a function over row blocks, and sum the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 class Block:
     """Consecutive rows of the documents × terms matrix.
 
-    `weights[i]` is how many identical texts row i stands for; `start` is the number of its first row.
+    `weights[i]` is the number of identical texts in row i; `start` is the number of the first row.
     """
 
     X: csr_matrix
@@ -27,25 +27,25 @@ class Block:
 
 
 class Engine(ABC):
-    """Row blocks and the two verbs over them. Algorithms know nothing else of the documents.
+    """Row blocks with the two operations map and sum. Algorithms use nothing else of the documents.
 
     Blocks, and the order in which they are summed, depend on the data alone: the number of threads,
-    processes or machines changes when a block is worked on, never what comes out.
+    processes or machines changes when a block is processed, never the result.
     """
 
     n_rows: int
     n_terms: int
-    #: Whether all rows are in memory, so that as many rows of something else may be too.
+    #: Whether all rows are in memory, so that other data with as many rows may be, too.
     in_memory: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and terms, as a matrix would tell them."""
+        """Number of rows and of terms."""
         return self.n_rows, self.n_terms
 
     @abstractmethod
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
-        """Yield `function(block)` for each block, in block order, holding only a few blocks at a time."""
+        """Yield `function(block)` for each block in order, with only a few blocks in memory at a time."""
 
     def sum(self, function: Callable[[Block], T]) -> T:
         """Add up `function(block)` over all blocks, in block order.
@@ -59,12 +59,12 @@ class Engine(ABC):
         return total
 
     def mapped(self, change: Callable[[Block], Block]) -> Engine:
-        """An engine over changed blocks; here each block is changed anew on every pass."""
+        """An engine over transformed blocks; by default, blocks are transformed again in every pass."""
         return Mapped(self, change)
 
 
 class Mapped(Engine):
-    """The blocks of another engine, each changed by a function when it is its turn."""
+    """The blocks of another engine, transformed by a function in every pass."""
 
     def __init__(self, source: Engine, change: Callable[[Block], Block]):
         self.source = source
@@ -78,14 +78,14 @@ class Mapped(Engine):
 
 
 def _owned(value: Any) -> Any:
-    """A value that may be added to in place: what a function returned may be a view of a block."""
+    """A value that can be changed in place: what a function returned may be a view of a block."""
     if isinstance(value, tuple):
         return tuple(_owned(part) for part in value)
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def add(total: Any, value: Any) -> Any:
-    """The sum of two results, in place where the first is an array that can take it."""
+    """The sum of two results, in place if possible."""
     if isinstance(total, tuple):
         return tuple(add(left, right) for left, right in zip(total, value, strict=True))
     if isinstance(total, np.ndarray) and total.ndim and np.can_cast(np.asarray(value).dtype, total.dtype):
@@ -95,7 +95,7 @@ def add(total: Any, value: Any) -> Any:
 
 
 def csr_view(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_matrix:
-    """A CSR matrix over arrays that are known to fit, without copying them or looking through them again."""
+    """A CSR matrix from consistent arrays, without copying or checking them."""
     matrix = csr_matrix(shape, dtype=data.dtype)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     return matrix

@@ -1,4 +1,4 @@
-"""Row blocks on disk: memory holds the blocks being worked on and nothing else."""
+"""Row blocks on disk; only the blocks being processed are in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDEX = "blocks.json"
 
 
 class DiskEngine(Engine):
-    """Blocks in a folder, written by `write_blocks`, read anew on every pass."""
+    """Blocks in a folder, written by `write_blocks`, read again in every pass."""
 
     def __init__(self, folder: str | Path, threads: int | None = None):
         self.folder = Path(folder)
@@ -30,11 +30,11 @@ class DiskEngine(Engine):
             self._starts = [int(start) for start in index["starts"]]
             self.n_rows = int(index["n_rows"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{self.folder} holds no row blocks that can be read: {error}") from error
+            raise InputError(f"{self.folder} does not contain readable row blocks: {error}") from error
         self.threads = usable_threads(threads)
 
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
-        """Yield `function(block)` for each block, in block order, with one block a thread in memory."""
+        """Yield `function(block)` for each block in order, with one block per thread in memory."""
         read = range(len(self._starts))
         return ordered_map(lambda i: function(self._read(i)), read, min(self.threads, len(read)))
 
@@ -46,7 +46,7 @@ class DiskEngine(Engine):
 
 
 def write_blocks(folder: str | Path, blocks: Iterable[Block]) -> None:
-    """Write blocks one after another; the index comes last, so a folder without one is unfinished."""
+    """Write blocks in order; the index is written last, so a folder without one is incomplete."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     starts: list[int] = []

@@ -1,4 +1,4 @@
-"""Row blocks in memory, worked on by threads."""
+"""Row blocks in memory, processed by threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coterie.errors import InputError
 
 T = TypeVar("T")
 
-#: Most and fewest rows of a block, where there are so many.
+#: Most and fewest rows of a block, if there are that many.
 BLOCK_ROWS = 65_536
 LEAST_BLOCK_ROWS = 4_096
 
@@ -40,7 +40,7 @@ class MemoryEngine(Engine):
     in_memory = True
 
     def mapped(self, change: Callable[[Block], Block]) -> Engine:
-        """An engine over changed blocks, changed once."""
+        """An engine over transformed blocks, transformed once."""
         return MemoryEngine(list(self.map(change)), self.threads)
 
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
@@ -49,20 +49,20 @@ class MemoryEngine(Engine):
 
 
 def as_engine(X: Any, weights: npt.ArrayLike | None = None, threads: int | None = None) -> Engine:
-    """An engine over `X`: itself if it is one, else a matrix (sparse or dense) cut into blocks.
+    """An engine over `X`: `X` itself if it is one, else a matrix (sparse or dense) in blocks.
 
-    `weights` says how many identical texts each row stands for.
+    `weights` is the number of identical texts that each row represents.
     """
     if isinstance(X, Engine):
         if weights is not None:
-            raise InputError("weights cannot be given with an engine, whose blocks carry their own")
+            raise InputError("weights cannot be combined with an engine, whose blocks have their own weights")
         return X
     matrix = X.tocsr() if issparse(X) else csr_matrix(np.atleast_2d(np.asarray(X, dtype=np.float64)))
     n_rows = matrix.shape[0]
     row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
     if row_weights.shape != (n_rows,):
         raise InputError(
-            f"weights must have one number for each of {n_rows} rows, got shape {row_weights.shape}"
+            f"weights must have one number for each of the {n_rows} rows, got shape {row_weights.shape}"
         )
     size = block_rows(matrix.shape[1])
     starts = range(0, max(n_rows, 1), size)

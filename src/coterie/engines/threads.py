@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def usable_threads(threads: int | None) -> int:
-    """The given number of threads, or as many as this process may use cores."""
+    """The given number of threads, or the number of cores this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not isinstance(threads, int) or threads < 1:

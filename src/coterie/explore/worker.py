@@ -115,7 +115,7 @@ def fit(job: dict[str, Any]) -> None:
         model,
         edits=(),
         date=job["date"],
-        label=job["label"],
+        class_column=job["label"],
         command=f"coterie explore: {job['name']}",
     )
 
@@ -152,7 +152,7 @@ def refit(job: dict[str, Any]) -> None:
         model,
         edits=tuple(run.model.edits),
         date=data.get("date"),
-        label=data.get("label"),
+        class_column=data.get("label"),
         command=run.info["command"],
     )
 

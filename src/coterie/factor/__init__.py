@@ -1,1 +1,1 @@
-"""Factorisations: of documents, of what terms tell about each other, or of both."""
+"""Topics by matrix factorisation: of documents, of term co-occurrence, or of both."""

@@ -30,7 +30,7 @@ _FLOOR = 0.01
 class NMF(TopicEstimator):
     """Topics from documents: ``min ‖Y − VUᵀ‖² + λ(‖U‖² + ‖V‖²)``, U and V non-negative.
 
-    1. Terms are weighted, ``Y = X·diag(w)``. Ncut weights favour terms that keep little company.
+    1. Terms are weighted, ``Y = X·diag(w)``. Ncut weights favour terms that co-occur with few others.
     2. U (terms × topics) starts from singular vectors, from random documents, or at random.
     3. Documents and terms take turns: with U fixed each row of V follows from its document, with V fixed
        each row of U from sums over the documents. An iteration is one pass over the documents.
@@ -43,8 +43,8 @@ class NMF(TopicEstimator):
     n_topics
         Number of topics.
     weights
-        "ncut", "idf" or "binary" weights on binary documents ("idf" on the values as they are); None takes X
-        as it is.
+        "ncut", "idf" or "binary". Ncut and binary weights are applied to binary documents, idf to the values
+        of X; None uses X unchanged.
     loss
         "euclidean" as above, or "divergence": the generalised I-divergence ``D(Y ‖ VUᵀ)`` with the same
         λ, minimised by multiplicative steps.
@@ -56,15 +56,15 @@ class NMF(TopicEstimator):
         objective and ends lower.
     init
         "svd" starts from the non-negative halves of the leading singular vectors and is deterministic; "rows"
-        from random documents; "random" from random numbers. An array of topics × terms is taken as it is.
+        from random documents; "random" from random numbers. An array of topics × terms is used unchanged.
     scale
         Of Ncut weights: "max" divides by the largest, as the paper does; "quantile" by the 95th percentile,
-        so that one rare term cannot press all others, and with them all documents, into one topic. "auto"
+        so that one rare term cannot push all others, and with them all documents, into one topic. "auto"
         is "max" for the algorithm of the paper (clip from rows) and "quantile" otherwise.
     max_iter, tol
-        Most iterations; relative change of the objective below which to stop.
+        Largest number of iterations; relative change of the objective at which to stop.
     random_state
-        Seed of the start.
+        Seed of the random start.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class NMF(TopicEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    def _judge(self) -> None:
+    def _check_parameters(self) -> None:
         check_count("n_topics", self.n_topics, self)
         check_choice("weights", self.weights, term_weights.KINDS, self)
         check_choice("loss", self.loss, ("euclidean", "divergence"), self)
@@ -134,7 +134,7 @@ class NMF(TopicEstimator):
         return documents
 
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
-        self._judge()
+        self._check_parameters()
         self.term_weights_ = term_weights.of_terms(documents, self.weights, self._scale())
         rows = term_weights.weighted_rows(documents, self.term_weights_, self.weights)
         U = self._start(rows, random)
@@ -168,7 +168,7 @@ class NMF(TopicEstimator):
         if U.shape != (rows.n_terms, self.n_topics) or not np.isfinite(U).all() or (U < 0).any():
             raise InputError(
                 f"The parameter 'init' of NMF must be a known start or {self.n_topics} topics × "
-                f"{rows.n_terms} terms, finite and not negative, got {self.init!r:.100}"
+                f"{rows.n_terms} terms, finite and non-negative, got {self.init!r:.100}"
             )
         return U[self._columns]
 
@@ -219,8 +219,8 @@ class NMF(TopicEstimator):
         used = len(np.unique(self.labels_)) if documents.rows is not None else self.n_topics
         if used < min(self.n_topics, documents.engine.n_rows):
             warnings.warn(
-                f"only {used} of {self.n_topics} topics are used. If the documents differ more than that, "
-                f"make l2 smaller, set scale='quantile', or leave out rare terms (min_df)",
+                f"only {used} of {self.n_topics} topics are used. If you expect more, use a smaller l2, "
+                f"scale='quantile', or a larger min_df to remove rare terms",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -1,4 +1,4 @@
-"""Statistical semantics: documents compared through what terms tell about each other (Nyström)."""
+"""Statistical semantics: document vectors from term associations, by the Nyström method."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _CUT = 1e-10
 
 
 class NystromSemantics(DocumentTransformer):
-    """Documents as short dense rows W whose inner products know related terms (WWW 2015 Companion).
+    """Document vectors W whose inner products take related terms into account (WWW 2015 Companion).
 
     Two texts without a common word can still be about the same thing: their words occur together elsewhere.
 
-    1. G says how terms go together: association ``XᵀX`` ("assc"), the same as a cosine ("assc_n"),
+    1. G is the association of terms: plain association ``XᵀX`` ("assc"), the same as a cosine ("assc_n"),
        covariance ("cov") or Pearson correlation ("pcor"). Documents are compared by ``K = X G Xᵀ``.
     2. G is not formed. Of all terms, ℓ are drawn without replacement, with a probability in proportion to
        the length of the term's column; ``G ≈ G[:,s] G[s,s]⁻¹ G[s,:]``, which needs ℓ columns of G.
@@ -54,8 +54,8 @@ class NystromSemantics(DocumentTransformer):
     Attributes
     ----------
     sampled_
-        Columns of X that were drawn, in order; all of them for ``n_sampled=None``. A term that no text holds
-        is never drawn.
+        Columns of X that were drawn, in order; all of them for ``n_sampled=None``. A term that occurs in
+        no text is never drawn.
     eigenvalues_
         Leading eigenvalues of ``G[s,s]``, largest first, 0 where cut.
     components_

@@ -1,6 +1,6 @@
-"""Semantic-NMF: documents and the associations of their terms, factorised together.
+"""Semantic-NMF: documents and term associations, factorised together.
 
-Here too is what the factorisations with multiplicative updates in `coterie.baselines` share with it.
+`MultiplicativeNMF` is also the base class of factorisations in `coterie.baselines`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ASYMMETRY = 1e-9
 
 
 class MultiplicativeNMF(TopicEstimator):
-    """What factorisations with multiplicative updates share: weights, the start, memberships.
+    """Base class of factorisations with multiplicative updates: weights, start, memberships.
 
     A subclass learns W from the rows that `_begin` gives and hands it to `_finish`. Memberships follow from a
     row and the topics alone (`coterie.factor.steps_semantic.infer`), each topic divided by the length of its
@@ -65,7 +65,7 @@ class MultiplicativeNMF(TopicEstimator):
     objective_: list[float]
     n_iter_: int
 
-    def _judge(self) -> None:
+    def _check_parameters(self) -> None:
         """Check all parameters before any work is done."""
         check_count("n_topics", self.n_topics, self)
         check_choice("weights", self.weights, ("idf", "binary", None), self)
@@ -74,8 +74,8 @@ class MultiplicativeNMF(TopicEstimator):
         check_amount("tol", self.tol, self)
 
     def _begin(self, documents: Engine) -> Engine:
-        """Judge the parameters, learn the weights of terms, and weigh the rows."""
-        self._judge()
+        """Check the parameters, learn term weights, and weight the rows."""
+        self._check_parameters()
         idf = self.weights == "idf"
         self.term_weights_ = weights.idf(documents) if idf else np.ones(documents.n_terms)
         return documents.mapped(lambda block: Block(self._weighted(block.X), block.weights, block.start))
@@ -99,8 +99,8 @@ class MultiplicativeNMF(TopicEstimator):
 
     def _weighted(self, X: csr_matrix) -> csr_matrix:
         """Rows with weighted terms, at unit length."""
-        held = pattern(X) if self.weights == "binary" else X
-        rows = unit_rows((held @ diags(self.term_weights_)).tocsr())
+        values = pattern(X) if self.weights == "binary" else X
+        rows = unit_rows((values @ diags(self.term_weights_)).tocsr())
         rows.eliminate_zeros()
         return rows
 
@@ -109,18 +109,18 @@ class MultiplicativeNMF(TopicEstimator):
 
 
 class SemanticNMF(MultiplicativeNMF):
-    """Topics that explain texts and the company terms keep, at once.
+    """Topics that explain texts and term co-occurrence jointly.
 
     1. Terms are weighted and rows brought to unit length: X.
-    2. Counts of terms that occur together become shifted positive mutual information,
+    2. Co-occurrence counts become shifted positive pointwise mutual information,
        ``M = max(PMI − log negatives, 0)``: sparse, terms × terms.
     3. One matrix W of terms × topics serves both: ``min ½‖X − ZWᵀ‖² + ½‖M − WSWᵀ‖²`` with Z, W, S ≥ 0.
-       Z says which topics a text has, S how topics go together.
+       Z has the topics of the texts, S the association of topics.
     4. Spherical k-means gives the start: Z is 1 at the cluster of a text, W holds the centres, S the strength
        of the associations inside each topic. Everywhere a fifth (of the mean, in W and S) is added, because
        an update that multiplies never leaves zero.
-    5. ``Z ∘= XW / ZWᵀW``, ``W ∘= (XᵀZ + 2MWS) / W(2SWᵀWS + ZᵀZ)``, ``S ∘= WᵀMW / WᵀWSWᵀW``, over and over.
-       Where an iteration would raise the objective the step of W is shortened, so it never rises.
+    5. ``Z ∘= XW / ZWᵀW``, ``W ∘= (XᵀZ + 2MWS) / W(2SWᵀWS + ZᵀZ)``, ``S ∘= WᵀMW / WᵀWSWᵀW``, repeatedly.
+       If an iteration would raise the objective, the step of W is shortened, so it never rises.
     6. A text belongs to topics by Z with W fixed, columns divided by their length over the fitted texts.
 
     An iteration is one pass over the documents. Z is the state of the iteration: one row for each distinct
@@ -139,17 +139,17 @@ class SemanticNMF(MultiplicativeNMF):
     window
         How many words apart two terms may stand, where `cooccurrence` is given as running texts.
     weights
-        "idf" weighs terms by inverse document frequency, "binary" counts a term once in a text, None takes
-        values as they are. Rows have unit length in each case.
+        "idf" weights terms by inverse document frequency, "binary" counts a term once per text, None uses the
+        values of X. Rows have unit length in each case.
     init
         "kmeans" starts from spherical k-means, "rows" from random texts.
     max_iter
-        Most iterations.
+        Largest number of iterations.
     tol
-        Stop when an iteration lowers the objective by no more than this share. Most of the objective is what
-        no few topics can explain of M, so a share that looks small is not.
+        Stop when an iteration lowers the objective by no more than this fraction. Most of the objective is a
+        part of M that a few topics cannot explain, so even a small fraction matters.
     random_state
-        Seed of the start.
+        Seed of the random start.
 
     Attributes
     ----------
@@ -162,8 +162,7 @@ class SemanticNMF(MultiplicativeNMF):
     term_weights_
         Weight of each term.
     topic_lengths_
-        Length of the column of memberships in each topic over the fitted texts; 0 for a topic that no text
-        has.
+        Length of the column of memberships in each topic over the fitted texts; 0 for an empty topic.
     objective_
         The objective after each iteration.
     n_iter_
@@ -228,7 +227,7 @@ class SemanticNMF(MultiplicativeNMF):
             terms; or the running texts behind the rows of X (`coterie.corpus.sequences.Sequences`, or several
             of them one after another), whose windows are then counted. None counts the rows that hold both.
         """
-        self._judge()
+        self._check_parameters()
         self._cooccurrence = cooccurrence
         try:
             return super().fit(X, y, sample_weight)
@@ -256,8 +255,8 @@ class SemanticNMF(MultiplicativeNMF):
         self.fit(X, y, sample_weight, cooccurrence)
         return self.predict(X) if isinstance(X, Engine) else self.labels_
 
-    def _judge(self) -> None:
-        super()._judge()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count("negatives", self.negatives, self)
         check_count("window", self.window, self)
 
@@ -326,13 +325,13 @@ def _checked_counts(given: Any, n_terms: int) -> csr_matrix:
     """Co-occurrence counts that can be used as they are."""
     if given.shape != (n_terms, n_terms):
         raise InputError(
-            f"cooccurrence must be {n_terms} × {n_terms} as X has terms, got shape {given.shape}"
+            f"cooccurrence must be {n_terms} × {n_terms}, as X has {n_terms} terms, got shape {given.shape}"
         )
     counts = csr_matrix(given, dtype=np.float64)
     if not np.isfinite(counts.data).all() or (counts.data < 0).any():
-        raise InputError("cooccurrence must be finite and not negative")
+        raise InputError("cooccurrence must be finite and non-negative")
     if abs(counts - counts.T).max() > _ASYMMETRY * counts.max():
-        raise InputError("cooccurrence must be symmetric: counts of i with j equal counts of j with i")
+        raise InputError("cooccurrence must be symmetric")
     return counts
 
 
@@ -351,5 +350,5 @@ def _window_counts(parts: Iterable[Any], texts: Array, n_terms: int, window: int
         if end <= len(texts):
             total = total + semantics.window_cooccurrence(part, n_terms, window, texts[start:end])
     if end != len(texts):
-        raise InputError(f"cooccurrence must have a text for each of {len(texts)} rows of X, got {end} texts")
+        raise InputError(f"cooccurrence must have one text for each of the {len(texts)} rows of X, got {end}")
     return total

@@ -193,8 +193,8 @@ def newton(Y: csr_matrix, U: Array, sweeps: int = 100, tolerance: float = 1e-7) 
     what becomes of a row does not depend on its neighbours. Words that no topic has tell nothing.
     """
     sums = U.sum(axis=0)
-    told = (U > 0).any(axis=1).astype(np.float64)
-    known = csr_matrix(Y @ diags(told))
+    used = (U > 0).any(axis=1).astype(np.float64)
+    known = csr_matrix(Y @ diags(used))
     known.eliminate_zeros()
     V = np.zeros((Y.shape[0], U.shape[1]))
     held = np.diff(known.indptr) > 0

@@ -1,4 +1,4 @@
-"""TNMF: topics from what terms tell about each other, documents inferred afterwards (SDM 2013)."""
+"""TNMF: topics from term co-occurrence; memberships of documents are inferred afterwards (SDM 2013)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from coterie.linalg.svd import nonnegative_start
 
 
 class TermNMF(TopicEstimator):
-    """Topics of terms first, documents second.
+    """Topics from term correlations; memberships of documents follow from them.
 
-    1. Terms that occur in the same texts are counted, and the counts become PPMI: a term is known by the
-       company it keeps.
-    2. ``S`` is the cosine between the PPMI rows of terms. It is dense, and never formed: ``S = P̂P̂ᵀ``.
+    1. Count the texts in which two terms co-occur, and turn the counts into PPMI: a term is described by the
+       terms it co-occurs with.
+    2. ``S`` is the cosine between the PPMI rows of terms. It is dense and never formed: ``S = P̂P̂ᵀ``.
     3. ``min ‖S − UUᵀ‖²``, U ≥ 0, by ``U ← max(S U (UᵀU)⁻¹, 0)``; the best iterate is kept.
-    4. With U fixed each document follows on its own: least squares clipped at zero, or the generalised
+    4. With U fixed, infer each document separately: least squares clipped at zero, or the generalised
        I-divergence by Newton's method.
 
-    The documents are passed over once, for the counts; iterations see terms alone.
+    There is one pass over the documents, for the counts; iterations use terms only.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class TermNMF(TopicEstimator):
     inference
         "euclidean" or "divergence": how the memberships of documents follow from the topics.
     weights
-        Of terms in documents when memberships are inferred: "binary", "idf", or None for X as it is.
+        Term weights for inferring memberships: "binary", "idf", or None to use X unchanged.
     init
-        "svd" starts from singular vectors of P̂ and is deterministic; "rows" from what random terms are
-        correlated with; "random" from random numbers, as the paper says, which often ends badly.
+        "svd" starts from singular vectors of P̂ and is deterministic; "rows" from the
+        correlations of random terms; "random" from random numbers, as in the paper, which often ends badly.
     max_iter, tol
-        Most iterations; relative change of the objective below which to stop.
+        Largest number of iterations; relative change of the objective at which to stop.
     random_state
         Seed of a random start.
 
@@ -92,14 +92,14 @@ class TermNMF(TopicEstimator):
         self.random_state = random_state
 
     def fit_cooccurrence(self, counts: Any, y: Any = None) -> Self:
-        """Learn topics from co-occurrence counts alone: terms × terms, symmetric, not negative.
+        """Learn topics from co-occurrence counts alone: terms × terms, symmetric, non-negative.
 
-        Terms have weight 1 in documents that come later, as no document is known.
+        Terms have weight 1 in later documents, as the fit sees no documents.
         """
-        self._judge()
+        self._check_parameters()
         C = csr_matrix(counts if issparse(counts) else np.atleast_2d(counts), dtype=np.float64)
         if C.shape[0] != C.shape[1] or not np.isfinite(C.data).all() or (C.data < 0).any():
-            raise InputError("counts must be a square matrix of terms × terms, finite and not negative")
+            raise InputError("counts must be a square matrix of terms × terms, finite and non-negative")
         self.n_features_in_ = C.shape[0]
         order = canonical(C).columns
         self.term_weights_ = np.ones(C.shape[0])
@@ -108,7 +108,7 @@ class TermNMF(TopicEstimator):
         self.fallback_ = 0
         return self
 
-    def _judge(self) -> None:
+    def _check_parameters(self) -> None:
         check_count("n_topics", self.n_topics, self)
         check_choice("inference", self.inference, ("euclidean", "divergence"), self)
         check_choice("weights", self.weights, ("binary", "idf", None), self)
@@ -117,7 +117,7 @@ class TermNMF(TopicEstimator):
         check_amount("tol", self.tol, self)
 
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
-        self._judge()
+        self._check_parameters()
         self.term_weights_ = term_weights.of_terms(documents, self.weights)
         self._factorise(semantics.cooccurrence(documents), random)
 

@@ -1,1 +1,1 @@
-"""Numerical work that methods share: rows of unit length, singular vectors, k-means, a canonical order."""
+"""Numerical functions shared by the methods: unit rows, singular vectors, k-means, canonical order."""

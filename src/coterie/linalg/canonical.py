@@ -1,13 +1,13 @@
-"""An order of rows and columns that depends on what a matrix holds and not on how it was shuffled.
+"""An order of rows and columns that depends on the content of a matrix and not on how it was shuffled.
 
 1. Equal rows become one row with a weight.
-2. A row is known by its weight, its values and the columns they stand in, a column by its values and the
-   rows: each side's keys are mixed into the other's until no more rows or columns are told apart. Keys are
-   sums modulo 2⁶⁴, which come out the same in any order of summation.
-3. Columns that are still alike are alike for a reason: the matrix stays as it is when they are exchanged
-   together with what hangs on them. So one of them may be named, and what hangs on it is told apart in turn.
+2. A row is identified by its weight, its values and their columns, and a column by its values and their rows:
+   the keys of each side are mixed into those of the other until no more rows or columns can be distinguished.
+   Keys are sums modulo 2⁶⁴, which do not depend on the order of summation.
+3. Columns that still have equal keys are symmetric: swapping them together with their rows does not change
+   the matrix. So any one of them can be marked, and the rows and columns connected to it become distinct.
 
-Sorting by keys puts a shuffled matrix back.
+Sorting by keys restores a shuffled matrix.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Ints = npt.NDArray[np.int64]
 
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
-_NAMED = np.uint64(0xD6E8FEB86659FD93)
-#: Most rounds of mixing and of naming. Texts need three; a matrix made to need more is left as it came.
+_MARK = np.uint64(0xD6E8FEB86659FD93)
+#: Most rounds of mixing and marking. Texts need three; a matrix constructed to need more keeps its order.
 _ROUNDS = 32
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """A matrix in canonical order, and the way back.
+    """A matrix in canonical order, and how it relates to the input.
 
-    `X` has distinct rows; `weights` says how many rows of the input each stands for; `rows[i]` is the row of
-    `X` that row i of the input became; column j of `X` is column `columns[j]` of the input.
+    `X` has distinct rows; `weights` is the number of input rows that each represents; `rows[i]` is the row of
+    `X` for input row i; column j of `X` is column `columns[j]` of the input.
     """
 
     X: csr_matrix
@@ -46,12 +46,12 @@ class Canonical:
 
 
 def canonical(X: csr_matrix, weights: Array | None = None) -> Canonical:
-    """Fold equal rows and order rows and columns by content.
+    """Merge equal rows and order rows and columns by content.
 
-    >>> found = canonical(csr_matrix([[0, 2], [1, 0], [0, 2]]))
-    >>> found.weights[found.rows]
+    >>> ordered = canonical(csr_matrix([[0, 2], [1, 0], [0, 2]]))
+    >>> ordered.weights[ordered.rows]
     array([2., 1., 2.])
-    >>> found.X[found.rows][:, np.argsort(found.columns)].toarray()
+    >>> ordered.X[ordered.rows][:, np.argsort(ordered.columns)].toarray()
     array([[0., 2.],
            [1., 0.],
            [0., 2.]])
@@ -66,7 +66,7 @@ def canonical(X: csr_matrix, weights: Array | None = None) -> Canonical:
 
 
 def _clean(X: csr_matrix) -> csr_matrix:
-    """No stored zeros, no entry twice: they would change keys without changing the matrix."""
+    """Remove stored zeros and duplicate entries, which would change keys but not the matrix."""
     X = csr_matrix(X, dtype=np.float64, copy=False)
     if not X.has_canonical_format or not X.data.all():
         X = X.copy()
@@ -77,8 +77,8 @@ def _clean(X: csr_matrix) -> csr_matrix:
 
 def _fold(X: csr_matrix, weights: Array) -> tuple[Ints, Ints, Array]:
     """One row number for each distinct row, the distinct row behind each row, and the sums of weights."""
-    place = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64))
-    key = _pieces(X.indptr, _value_keys(X.data) * place[X.indices])
+    column_key = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64))
+    key = _pieces(X.indptr, _value_keys(X.data) * column_key[X.indices])
     order = np.lexsort((weights, key))  # weights of equal rows in one order: their sum must not depend on it
     alike = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     # a key only says which rows may be equal
@@ -95,14 +95,14 @@ def _orders(table: _Table, weights: Array) -> tuple[Ints, Ints]:
     """Rows and columns in canonical order."""
     row_key = _mixed(weights.astype(np.float32).view(np.uint32).astype(np.uint64))
     column_key = np.zeros(table.shape[1], dtype=np.uint64)
-    row_key, column_key = table.told_apart(row_key, column_key)
+    row_key, column_key = table.distinguished(row_key, column_key)
     row_group, column_group = table.groups(_tied(row_key), _tied(column_key))
     for _ in range(_ROUNDS):
-        named = _first_tie(column_key, column_group)
-        if not len(named):
+        marked = _first_tie(column_key, column_group)
+        if not len(marked):
             break
-        column_key[named] = _mixed(column_key[named] ^ _NAMED)
-        row_key, column_key = table.told_apart(row_key, column_key)
+        column_key[marked] = _mixed(column_key[marked] ^ _MARK)
+        row_key, column_key = table.distinguished(row_key, column_key)
     return np.lexsort((row_group, row_key)), np.lexsort((column_group, column_key))
 
 
@@ -121,7 +121,7 @@ class _Table:
         turned = csr_matrix((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc()
         return turned.indptr, turned.indices, self.values[turned.data]
 
-    def told_apart(self, row_key: Keys, column_key: Keys) -> tuple[Keys, Keys]:
+    def distinguished(self, row_key: Keys, column_key: Keys) -> tuple[Keys, Keys]:
         """Mix the keys of each side into the other's until no more rows or columns differ."""
         X = self.by_row
         ends, row_of, values = self.by_column
@@ -160,7 +160,7 @@ def _n_distinct(keys: Keys) -> int:
 
 
 def _first_tie(keys: Keys, groups: Ints) -> Ints:
-    """In each group that holds equal keys, one place that has the smallest of these."""
+    """In each group with equal keys, one position that has the smallest of these."""
     order = np.lexsort((keys, groups))
     group, key = groups[order], keys[order]
     tied = np.flatnonzero((group[1:] == group[:-1]) & (key[1:] == key[:-1]))
@@ -187,6 +187,6 @@ def _mixed(keys: Keys) -> Keys:
 
 
 def _inverse(order: Ints) -> Ints:
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return place
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return position

@@ -1,4 +1,4 @@
-"""Spherical k-means: clusters of directions, by the cosine between a row and the centre of its cluster."""
+"""Spherical k-means: clustering by the cosine between a row and the centre of its cluster."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Rows = Any  # a csr_matrix or a dense array: SciPy comes without types
 
-#: Cosines that differ from 1 by less are 1, in double and in single precision: rounding must not tell two
-#: equal directions apart.
+#: Cosines that differ from 1 by less are 1, in double and in single precision: rounding must not separate
+#: two parallel rows.
 _SAME, _SAME_SINGLE = 1e-12, 1e-6
 #: Objectives that differ by less are equal.
 _EQUAL = 1e-9
-#: A tolerance below the first is left to the best few starts at the second.
+#: A tolerance below the first is used only for the best few starts at the second.
 _FINE, _ROUGHLY, _FINALISTS = 1e-4, 3e-4, 3
-#: A block with more than this share of its entries stored is worked on as a dense array.
+#: A block with more than this share of non-zero entries is processed as a dense array.
 _DENSE = 0.25
 #: Rows of a dense block. Fixed, so that sums have one order on any number of threads.
 _DENSE_ROWS = 4096
 #: Numbers in one product of rows and centres: small enough to stay in the cache of a core.
 _PRODUCT = 1 << 18
-#: Numbers that distances and centres of restarts worked on together may take up (128 MiB).
+#: Most numbers in the distances and centres of restarts processed together (128 MiB).
 _TOGETHER = 1 << 24
 
 
 @dataclass(frozen=True)
 class SphericalClusters:
-    """What `spherical_kmeans` found.
+    """The result of `spherical_kmeans`.
 
-    `centers` has a row of unit length for each cluster, or of zeros for one that nobody belongs to.
+    `centers` has a row of unit length for each cluster, or of zeros for an empty one.
     `objective` is the mean cosine between texts and their centres after each sweep; it never falls.
     """
 
@@ -52,7 +52,7 @@ class SphericalClusters:
 
 @dataclass
 class _Run:
-    """One restart: its centres as columns (terms × clusters) and the way it came."""
+    """One restart: its centres as columns (terms × clusters) and its objective after each sweep."""
 
     random: np.random.RandomState
     centers: Array
@@ -69,36 +69,36 @@ def spherical_kmeans(
     max_iter: int = 100,
     tol: float = 1e-4,
 ) -> SphericalClusters:
-    """Unit vectors that have the largest mean cosine to the rows nearest to them.
+    """Find unit vectors with the largest mean cosine to the rows nearest to them.
 
     1. Start with greedy k-means++: a row becomes a centre with a probability that grows with its weight
        times its cosine distance from the centres chosen so far; of a few rows drawn, the best stays.
-    2. Sweep: each row goes to its nearest centre, each centre becomes the direction of the sum of its unit
-       rows. A centre that lost all its rows starts again from the row farthest from any centre.
-    3. Stop when a sweep adds less than `tol` of the objective; a tolerance below 1e-4 is left to the three
-       starts that are best at 3e-4. The best of `n_init` starts wins, the first of equals.
+    2. Sweep: each row goes to its nearest centre, each centre becomes the normalised sum of its unit
+       rows. A centre without rows starts again from the row farthest from any centre.
+    3. Stop when a sweep adds less than `tol` of the objective; a tolerance below 1e-4 is used only for the
+       three starts that are best at 3e-4. The best of `n_init` starts wins, the first of equals.
 
     A sweep is one pass over the documents, and restarts share it; the start takes three passes a centre.
-    Rows need not have unit length, and a row of zeros counts for nothing. With fewer directions than
-    clusters the spare centres are zero. Blocks may hold dense arrays in place of sparse matrices.
+    Rows need not have unit length, and a row of zeros is ignored. With fewer distinct rows than
+    clusters the spare centres are zero. Blocks may be dense arrays instead of sparse matrices.
 
     >>> from coterie.engines import as_engine
     >>> rows = np.array([[3.0, 0, 0], [2, 0, 0], [0, 1, 1], [0, 2, 2]])
-    >>> found = spherical_kmeans(as_engine(rows), 2, np.random.RandomState(0))
-    >>> np.sort(found.centers.round(2), axis=0)
+    >>> clusters = spherical_kmeans(as_engine(rows), 2, np.random.RandomState(0))
+    >>> np.sort(clusters.centers.round(2), axis=0)
     array([[0.  , 0.  , 0.  ],
            [1.  , 0.71, 0.71]])
-    >>> round(found.objective[-1], 6)
+    >>> round(clusters.objective[-1], 6)
     1.0
     """
     seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
     documents = _dense_in_blocks(documents)
-    weights = np.concatenate(list(documents.map(lambda block: _directions(block)[1])))
-    if not weights.any():  # no row has a direction
+    weights = np.concatenate(list(documents.map(lambda block: _rows_and_lengths(block)[1])))
+    if not weights.any():  # all rows are zero
         return SphericalClusters(np.zeros((n_clusters, documents.n_terms)), [0.0], 0)
     together = max(1, _TOGETHER // max(len(weights), n_clusters * documents.n_terms))
     best = _Run(random, np.zeros((documents.n_terms, n_clusters)), [-np.inf])
-    # threads work on blocks, each on its own: threads inside a product would only get in their way
+    # threads process separate blocks: more threads inside a product would only compete for cores
     with one_blas_thread():
         for first in range(0, n_init, together):
             states = [np.random.RandomState(seed) for seed in seeds[first : first + together]]
@@ -193,9 +193,9 @@ def _next_left(block: Block, left: Array, chosen: Array) -> Array:
 
 def _left(block: Block, left: Array, candidates: Array) -> Iterator[Array]:
     """Weighted distances with one centre more, a few rows at a time: rows × runs × candidates."""
-    rows, weights, inverse = _directions(block)
+    rows, weights, inverse = _rows_and_lengths(block)
     before = left[:, block.start : block.start + len(weights)].T[:, :, None]
-    # w·(1 − cos), where a distance that rounding leaves between equal directions comes out as 0
+    # w·(1 − cos), so that the distance between parallel rows is 0 despite rounding
     slope, offset = (-weights * inverse)[:, None, None], (weights * (1.0 - _same(rows)))[:, None, None]
     for some, dots in _products(rows, candidates):
         np.multiply(dots, slope[some], out=dots)
@@ -214,23 +214,23 @@ def _settle(documents: Engine, runs: list[_Run], total: float, max_iter: int, to
             break
         sums, mass = documents.sum(partial(_sweep, centers=np.stack([run.centers for run in active], axis=1)))
         length = np.sqrt(np.einsum("mrk,mrk->rk", sums, sums))
-        # nobody came (to a second centre of one direction, say), or those who came cancel out
+        # no row is nearest (to a second centre of parallel rows, say), or the rows cancel out
         length[length <= _SAME * mass] = 0.0
         sums /= np.where(length > 0, length, np.inf)
         for r, run in enumerate(active):
             run.centers = sums[:, r]
             reached = float(length[r].sum() / total)
             before = run.objective[-1] if run.objective else -np.inf
-            run.objective.append(max(reached, before))  # what falls is rounding
+            run.objective.append(max(reached, before))  # a decrease is only rounding
             refilled = _refill(documents, run)
             run.finished = not refilled and reached - before <= tol * reached
             if run.finished:
-                run.centers = run.centers.copy()  # a view would hold the centres of all runs
+                run.centers = run.centers.copy()  # a view would keep the centres of all runs in memory
 
 
 def _sweep(block: Block, centers: Array) -> tuple[Array, Array]:
     """Sums of the unit rows nearest to each centre (terms × runs × clusters), and their weights."""
-    rows, weights, inverse = _directions(block)
+    rows, weights, inverse = _rows_and_lengths(block)
     n_runs, n_clusters = centers.shape[1:]
     nearest = np.empty((len(weights), n_runs), dtype=np.int64)
     for some, dots in _products(rows, centers):
@@ -263,11 +263,11 @@ def _sums(rows: Rows, labels: Ints, scale: Array, n_clusters: int) -> Array:
 
 
 def _refill(documents: Engine, run: _Run) -> bool:
-    """Give each centre that has no direction the row farthest from all others, while there is one."""
+    """Set each centre that is zero to the row farthest from all others, if there is one."""
     empty = np.flatnonzero(~run.centers.any(axis=0))
     for k in empty:
-        found = documents.map(partial(_farthest, centers=run.centers))
-        cosine, row = min(found, key=lambda pair: pair[0])
+        candidates = documents.map(partial(_farthest, centers=run.centers))
+        cosine, row = min(candidates, key=lambda pair: pair[0])
         if cosine >= 1.0 - _same(row):
             return bool(k > empty[0])
         run.centers[:, k] = row
@@ -276,7 +276,7 @@ def _refill(documents: Engine, run: _Run) -> bool:
 
 def _farthest(block: Block, centers: Array) -> tuple[float, Array]:
     """The row of a block that is farthest from all centres, at unit length, with its largest cosine."""
-    rows, weights, inverse = _directions(block)
+    rows, weights, inverse = _rows_and_lengths(block)
     cosine = np.full(len(weights), np.inf)
     for some, dots in _products(rows, centers[:, centers.any(axis=0)]):
         largest = dots.max(axis=1, initial=-np.inf)
@@ -287,7 +287,7 @@ def _farthest(block: Block, centers: Array) -> tuple[float, Array]:
     return float(cosine[farthest]), _dense(rows[farthest : farthest + 1])[0] * inverse[farthest]
 
 
-def _directions(block: Block) -> tuple[Rows, Array, Any]:
+def _rows_and_lengths(block: Block) -> tuple[Rows, Array, Any]:
     """Rows in the form that is faster to multiply, weights (0 for a row of zeros), and 1 / lengths."""
     rows = block.X if _sparse(block.X) else _dense(block.X)
     inverse = inverse_lengths(rows)

@@ -1,4 +1,4 @@
-"""Leading singular vectors of documents × terms by products, and a non-negative start made of them."""
+"""Leading singular vectors of documents × terms from products alone, and a non-negative start from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def leading_vectors(
     """Leading right singular vectors (terms × rank) and values of a matrix Y known by ``product(Q) = YᵀYQ``.
 
     Subspace iteration, ``Q ← orth(YᵀYQ)``, with one more product at the end. The start is fixed, so equal
-    matrices give equal vectors. Directions beyond the rank of Y are zero.
+    matrices give equal vectors. Vectors beyond the rank of Y are zero.
     """
     width = min(rank + _OVERSAMPLED, n_terms)
     Q = np.linalg.qr(np.random.RandomState(0).standard_normal((n_terms, width)))[0]
@@ -45,7 +45,7 @@ def leading_vectors(
 
 
 def nonnegative_start(documents: Engine, rank: int) -> Array:
-    """Terms × topics ≥ 0: of each singular pair the half that holds more of it (NNDSVD).
+    """Terms × topics ≥ 0: of each singular pair the larger of its positive and negative part (NNDSVD).
 
     A pair ``σ u vᵀ`` is split into its positive and its negative part on both sides, and the part whose
     sides have the larger product of lengths stays, ``√(σ‖u⁺‖‖v⁺‖) · v⁺/‖v⁺‖``. That choice also fixes signs.

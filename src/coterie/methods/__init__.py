@@ -1,12 +1,12 @@
-"""Every method of the package that turns documents × terms into topics, by name.
+"""All methods that turn documents × terms into topics, by name.
 
-    names()                          what there is
-    make(name, n_topics, seed)       an estimator of that name, not yet fitted
-    topic_terms(model)               columns of the terms of each topic of a fitted one, the best first
+    names()                             the available names
+    make(name, n_topics, random_state)  an unfitted estimator
+    topic_terms(model)                  the top terms of each topic of a fitted estimator, as columns
 
-An estimator takes counts: where a method wants weights on terms, they are part of it. This is the one place
-where a method is registered: `TopicModel`, saved models, ``coterie compare`` and the contract tests read it.
-`coterie.methods.fitted` is what a topic model asks of a method.
+Estimators take counts: if a method weights terms, the weighting is part of the estimator. This is the one
+place where a method is registered: `TopicModel`, saved models, ``coterie compare`` and the contract tests
+read it. `coterie.methods.fitted` is what a topic model asks of a method.
 """
 
 from __future__ import annotations
@@ -73,27 +73,27 @@ _IDF = Step("coterie.weights:IdfWeights")
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        _method("coterie", "texts enriched by co-occurring words, then clustered", _COTERIE),
+        _method("coterie", "text vectors from word co-occurrence, clustered and refined", _COTERIE),
         _method("nmf", "NMF of binary texts", _NMF, weights="binary", **_PAPER),
         _method("nmf-idf", "NMF of idf-weighted texts", _NMF, weights="idf", **_PAPER),
         _method("nmf-ncut", "NMF of Ncut-weighted texts (CIKM 2012)", _NMF, weights="ncut", **_PAPER),
-        _method("term-nmf", "NMF of the correlations of terms (SDM 2013)", _TERM_NMF, init="rows"),
-        _method("semantic-nmf", "texts and co-occurrence jointly (SIGIR 2017)", _SEMANTIC_NMF),
+        _method("term-nmf", "NMF of term correlations (SDM 2013)", _TERM_NMF, init="rows"),
+        _method("semantic-nmf", "joint NMF of texts and term co-occurrence (SIGIR 2017)", _SEMANTIC_NMF),
         _method("nystrom", "k-means in a sampled semantic space (WWW 2015, pcor)", _SPHERICAL, _PCOR),
         _method("spherical-kmeans", "spherical k-means on idf-weighted texts", _SPHERICAL, _IDF),
         _method("kmeans-idf", "ordinary k-means on idf-weighted texts", "coterie.baselines:KMeansIdf"),
         _method("rlsi", "regularised latent semantic indexing, idf weights", "coterie.baselines:RLSI"),
-        _method("rlsi-ncut", "the same with Ncut weights", "coterie.baselines:RLSI", weights="ncut"),
-        _method("onmf", "NMF with nearly disjoint topics", "coterie.baselines:OrthogonalNMF"),
-        _method("graph-nmf", "NMF that pulls texts towards their neighbours", "coterie.baselines:GraphNMF"),
-        _method("symmetric-nmf", "NMF of the similarities of texts", "coterie.baselines:SymmetricNMF"),
+        _method("rlsi-ncut", "RLSI with Ncut weights", "coterie.baselines:RLSI", weights="ncut"),
+        _method("onmf", "NMF with nearly orthogonal topics", "coterie.baselines:OrthogonalNMF"),
+        _method("graph-nmf", "NMF regularised by a graph of similar texts", "coterie.baselines:GraphNMF"),
+        _method("symmetric-nmf", "NMF of text similarities", "coterie.baselines:SymmetricNMF"),
         _method("lda", "LDA by Gibbs sampling (needs coterie[lda])", "coterie.baselines:GibbsLDA", alpha=0.1),
     )
 }
 
 
 def names() -> list[str]:
-    """Names that `make` knows.
+    """Names that `make` accepts.
 
     >>> names()[:3]
     ['coterie', 'nmf', 'nmf-idf']
@@ -102,14 +102,14 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Method:
-    """The method of that name.
+    """The method with this name.
 
     >>> find("k-menas")
     Traceback (most recent call last):
-    coterie.errors.InputError: there is no method 'k-menas'; there are coterie, nmf, ..., lda
+    coterie.errors.InputError: unknown method 'k-menas'; choose one of coterie, nmf, ..., lda
     """
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+        raise InputError(f"unknown method {name!r}; choose one of {', '.join(METHODS)}")
     return METHODS[name]
 
 
@@ -123,7 +123,7 @@ def make(name: str, n_topics: int, random_state: Any = None) -> Any:
     n_topics
         Number of topics.
     random_state
-        Seed of what is random in the method.
+        Seed of the random number generator.
 
     Examples
     --------
@@ -136,9 +136,9 @@ def make(name: str, n_topics: int, random_state: Any = None) -> Any:
 def topic_terms(model: Any, top_n: int = 10) -> list[npt.NDArray[np.int64]]:
     """Columns of the top terms of each topic of a fitted estimator or pipeline, the best first.
 
-    They are `topic_terms_` where the estimator has a ranking of its own, else the largest entries of
-    `components_`; a term that adds nothing to a topic is not among its terms, so a topic may have fewer, or
-    none. Topics of a pipeline through a smaller space are carried back to terms.
+    These are `topic_terms_` if the estimator ranks terms itself, else the largest entries of `components_`.
+    Terms with weight 0 are left out, so a topic may have fewer than `top_n` terms, or none. If a pipeline
+    reduces dimensions first, topics are mapped back to terms.
 
     >>> import numpy as np
     >>> from coterie import SphericalKMeans

@@ -1,4 +1,4 @@
-"""How good topics and clusters are: agreement with classes, coherence, diversity, use to a classifier."""
+"""Quality of topics and clusters: agreement with classes, coherence, diversity, classification accuracy."""
 
 # What is heavy (scikit-learn, polars, scipy.optimize) is imported by the functions that need it. The modules
 # here are imported at once: `coherence` is a module and a function, and the name must mean the function.

@@ -1,4 +1,4 @@
-"""Labels and weights as the measures are given them, read into arrays; or one sentence on what is wrong."""
+"""Check labels and weights and convert them to arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Weights: TypeAlias = npt.ArrayLike
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 
-#: Whole numbers up to this are exact as floats, too; far more than anyone has texts.
+#: Integers up to this are exact as floats.
 LARGEST_WEIGHT = 2**53
 
 
@@ -26,14 +26,14 @@ def read_labels(labels: Labels, name: str) -> tuple[list[Any], Counts]:
     """The distinct labels in ascending order, and for each text the position of its label among them."""
     values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     if not values:
-        raise InputError(f"{name} must hold at least one label, got none")
+        raise InputError(f"{name} must contain at least one label, got none")
     try:
         distinct = sorted(set(values), key=lambda label: (type(label).__name__, label))
         unusable = any(is_missing(label) for label in distinct)
     except TypeError:  # not hashable, or not comparable
         unusable = True
     if unusable:
-        raise InputError(f"{name} must hold one number or string per text, {first_fault(values)}")
+        raise InputError(f"{name} must contain one number or string per text, {first_fault(values)}")
     position = {label: number for number, label in enumerate(distinct)}
     return distinct, np.fromiter(map(position.__getitem__, values), dtype=np.int64, count=len(values))
 
@@ -62,7 +62,7 @@ def read_weights(weights: Weights | None, n_texts: int) -> Counts:
     values = np.asarray(weights)
     if values.shape != (n_texts,):
         raise InputError(
-            f"weights must hold one number for each of {n_texts} texts, got shape {values.shape}"
+            f"weights must contain one number for each of the {n_texts} texts, got shape {values.shape}"
         )
     if values.dtype.kind not in "biuf":
         raise InputError(f"weights must be whole numbers, got {values.dtype} such as {values[0]!r}")
@@ -73,5 +73,5 @@ def read_weights(weights: Weights | None, n_texts: int) -> Counts:
             f"weights must be whole numbers from 0 to 2**53, got {values[position]} at position {position}"
         )
     if not values.any():
-        raise InputError("weights must hold a number above 0, got only zeros")
+        raise InputError("weights must contain a positive number, got only zeros")
     return values.astype(np.int64)

@@ -1,4 +1,4 @@
-"""How well document vectors serve a classifier: the fourth way to judge a topic model."""
+"""How well document vectors serve a classifier."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def svm_accuracy(
 ) -> float:
     """Accuracy of a linear support vector machine on held-out texts.
 
-    Trained on four fifths of the texts, tested on the rest. Each class is split in that proportion where
-    there are enough texts. A class of a single text is trained on and never tested, since it cannot be both.
+    By default it is trained on four fifths of the texts and tested on the rest; each class is split in that
+    proportion if there are enough texts. A class with a single text is used for training only.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def svm_accuracy(
     labels
         The class of each text: numbers or strings.
     test_share
-        Share of the texts held out; at least one text is held out and at least one is trained on.
+        Share of the texts to test on; at least one text is used for testing and one for training.
     random_state
-        Seed of the split and of the solver: same seed, same accuracy.
+        Seed of the split and of the solver.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def svm_accuracy(
         )
     if len(set(codes)) == len(codes):
         raise InputError(
-            f"labels must hold a class with at least 2 texts, got {len(codes)} classes of one text"
+            f"labels must contain a class with at least 2 texts, got {len(codes)} classes with one text each"
         )
     if not 0 < test_share < 1:
         raise InputError(f"test_share must be between 0 and 1, got {test_share!r}")
@@ -67,7 +67,7 @@ def svm_accuracy(
 
 
 def split(codes: Counts, test_share: float, random_state: int) -> tuple[Counts, Counts]:
-    """Numbers of the rows to train on and to test, class by class where there are enough rows for that."""
+    """Row numbers for training and for testing, stratified by class if there are enough rows."""
     from sklearn.model_selection import train_test_split
 
     sizes = np.bincount(codes)

@@ -1,7 +1,7 @@
 """Agreement of clusters with known classes.
 
 All scores come from one table: how many texts of each class are in each cluster. scikit-learn has most of
-them, but without weights, and overflows where the weights are large; the tests hold these against its scores.
+them, but without weights, and it overflows if counts are large; the tests compare with its scores.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def purity(labels_true: Labels, labels_pred: Labels, *, weights: Weights | None 
 
 
 def accuracy(labels_true: Labels, labels_pred: Labels, *, weights: Weights | None = None) -> float:
-    """Share of texts in the right cluster when each class is given at most one cluster, in the best way.
+    """Share of texts in the right cluster when classes and clusters are matched one to one, in the best way.
 
-    Texts of a cluster that no class is given count as wrong. Parameters as in `purity`.
+    Texts of a cluster without a class count as wrong. Parameters as in `purity`.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def accuracy(labels_true: Labels, labels_pred: Labels, *, weights: Weights | Non
 def nmi(labels_true: Labels, labels_pred: Labels, *, weights: Weights | None = None) -> float:
     """Mutual information of classes and clusters, divided by the arithmetic mean of their entropies.
 
-    1 when both have a single member, as in scikit-learn. Parameters as in `purity`.
+    1 if there is only one class and one cluster, as in scikit-learn. Parameters as in `purity`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def ari(labels_true: Labels, labels_pred: Labels, *, weights: Weights | None = N
 
 
 def homogeneity(labels_true: Labels, labels_pred: Labels, *, weights: Weights | None = None) -> float:
-    """1 when no cluster mixes classes, 0 when clusters tell nothing about classes.
+    """1 if no cluster mixes classes, 0 if clusters and classes are independent.
 
     Parameters as in `purity`.
 
@@ -112,7 +112,7 @@ def homogeneity(labels_true: Labels, labels_pred: Labels, *, weights: Weights | 
 
 
 def completeness(labels_true: Labels, labels_pred: Labels, *, weights: Weights | None = None) -> float:
-    """1 when no class is split over clusters, 0 when classes tell nothing about clusters.
+    """1 if no class is split between clusters, 0 if clusters and classes are independent.
 
     Parameters as in `purity`.
 
@@ -149,7 +149,7 @@ def clustering_scores(
 def cluster_table(
     labels_true: Labels, labels_pred: Labels, *, weights: Weights | None = None
 ) -> pl.DataFrame:
-    """What is in each cluster, the biggest first. Parameters as in `purity`.
+    """The content of each cluster, the largest first. Parameters as in `purity`.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def cluster_table(
 
 @dataclass(frozen=True, slots=True)
 class Contingency:
-    """How often each class (row) meets each cluster (column), and the scores that follow from it."""
+    """The contingency table of classes (rows) and clusters (columns), and the scores computed from it."""
 
     classes: list[Any]
     clusters: list[Any]
@@ -215,7 +215,7 @@ class Contingency:
         clusters, column = read_labels(labels_pred, "labels_pred")
         if len(row) != len(column):
             raise InputError(
-                f"labels_pred must be as long as labels_true, got {len(column)} and {len(row)} labels"
+                f"labels_pred and labels_true must have the same length, got {len(column)} and {len(row)}"
             )
         count = read_weights(weights, len(row))
         table = coo_array((count, (row, column)), shape=(len(classes), len(clusters))).tocsr()
@@ -258,7 +258,7 @@ class Contingency:
         return 2 * (tp * tn - fn * fp) / ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
 
     def _information_over(self, limit: float) -> float:
-        """Mutual information as a share of what it can be at most; where there is nothing to know, 1."""
+        """Mutual information as a share of its maximum; 1 if the maximum is 0."""
         if limit == 0:
             return 1.0
         cells = self.counts.tocoo()

@@ -1,9 +1,9 @@
-"""Do the top terms of a topic belong together? Coherence in a reference corpus; and diversity of topics.
+"""Coherence of topics in a reference corpus, and diversity of topics.
 
-1. Count the windows of the reference corpus in which each top term, and each two of them, are present.
-2. A measure turns the counts of one topic's terms into one number.
+1. Count the windows of the reference corpus in which each top term, and each pair of them, occurs.
+2. Compute one number per topic from the counts of its terms.
 
-The numbers are those of gensim's ``CoherenceModel``; where gensim gives nan, there is a defined value here.
+The numbers are those of gensim's ``CoherenceModel``; where gensim gives nan, this gives a defined value.
 """
 
 from __future__ import annotations
@@ -83,21 +83,21 @@ def coherence(
         - ``"c_uci"`` or ``"pmi"``: mean pointwise mutual information of two terms.
         - ``"c_npmi"`` or ``"npmi"``: the same, normalised to −1 … 1.
         - ``"c_v"``: cosine of each term's normalised mutual informations with those of the whole topic. Terms
-          that all avoid each other are alike, too, and score high: read it together with another measure.
+          that never occur together are similar, too, and score high: combine it with another measure.
     top_n
-        How many terms of each topic are looked at.
+        How many terms of each topic to use.
     window
-        Length in tokens of the window that slides over the texts; a text that is not longer is one window.
+        Length of the sliding window in tokens; a text that is not longer is one window.
         None: the whole text for u_mass, 10 for c_uci and c_npmi, 110 for c_v.
     per_topic
         Return an array with the coherence of each topic instead of their mean.
     weights
         How often each text counts, a whole number: weight n is the same as the text given n times.
     as_gensim
-        How to count a term that stands in a window more than once. True: as gensim, with whose numbers most
-        published ones were made; it misses the term from when its first occurrence leaves the window until it
-        enters again. False: as the literature defines it, present while any of its occurrences is. Both are
-        the same for texts that are not longer than the window.
+        How to count a term that occurs in a window more than once. True: as gensim does, for comparison with
+        most published numbers; it misses the term from when its first occurrence leaves the window until it
+        enters again. False: as defined in the literature, while any occurrence is in the window. Both are the
+        same for texts that are not longer than the window.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def read_topics(topics: Topics) -> list[list[str]]:
     """The topics as lists of terms; there must be one."""
     lists = read_lists(topics, "topics", "a list of terms")
     if not lists:
-        raise InputError("topics must hold at least one topic, got none")
+        raise InputError("topics must contain at least one topic, got none")
     return [list(terms) for terms in lists]
 
 
@@ -159,12 +159,12 @@ def as_columns(texts: Texts, column: dict[str, int]) -> Sequences:
     else:
         reference = Sequences.from_tokens(read_lists(texts, "texts", "a list of tokens"), column)
     if not len(reference):
-        raise InputError("texts must hold at least one text, got none")
+        raise InputError("texts must contain at least one text, got none")
     return reference
 
 
 def read_lists(lists: Iterable[Any], name: str, content: str) -> list[Any]:
-    """The outer iterable as a list. A string inside is refused: it would be read as a list of letters."""
+    """The outer iterable as a list. Strings inside are an error: they would be read as lists of letters."""
     read = list(lists)
     for item in read:
         if isinstance(item, str):
@@ -241,7 +241,7 @@ ALIASES = {"pmi": "c_uci", "npmi": "c_npmi"}
 
 
 def find_measure(name: str) -> Measure:
-    """The measure of that name or alias."""
+    """The measure with this name or alias."""
     if (known := ALIASES.get(name, name)) not in MEASURES:
         raise InputError(f"measure must be one of {', '.join([*MEASURES, *ALIASES])}, got {name!r}")
     return MEASURES[known]

@@ -1,4 +1,4 @@
-"""In how many windows of a corpus terms are present, alone and together: what coherence is made from."""
+"""The number of windows of a corpus in which terms, and pairs of terms, occur; used by coherence."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def count_windows(
 
 
 def spans_of_presence(sequences: Sequences, width: int, as_gensim: bool) -> Spans:
-    """The windows that hold each term, as spans that do not overlap within a term, sorted by first window."""
+    """The windows that contain each term, as spans that do not overlap within a term, by first window."""
     at = np.flatnonzero(sequences.ids != UNKNOWN)
     at = at[np.argsort(sequences.ids[at], kind="stable")]  # by term, then by position
     term = sequences.ids[at].astype(np.int64)

@@ -27,7 +27,7 @@ def fit_run(
     *,
     edits: Iterable[Edit] | None = None,
     date: str | None = None,
-    label: str | None = None,
+    class_column: str | None = None,
     command: str = "",
 ) -> Run:
     """Fit a model to a file and write the run folder.
@@ -42,8 +42,8 @@ def fit_run(
         An unfitted `TopicModel`.
     edits
         Edits to replay; None takes those of the run that is in the folder, if there is one.
-    date, label
-        Columns with the date and the class of each text, for the report.
+    date, class_column
+        Columns with the date and the known class of each text, for the report.
     command
         What was typed, for the record.
     """
@@ -55,7 +55,7 @@ def fit_run(
             model.fit(texts, edits=replay)
         remark_on_texts(model, texts.skipped)
         remark_on_language(model, texts)
-        for name in (date, label):
+        for name in (date, class_column):
             if name is not None and name not in texts.columns:
                 raise InputError(f"{source.place} has no column {name!r}; it has {', '.join(texts.columns)}")
         info = {
@@ -67,7 +67,7 @@ def fit_run(
                 "column": source.column if source.column is not None else next(iter(texts.columns)),
                 "tokenised": bool(texts.tokenised),
                 "date": date,
-                "label": label,
+                "label": class_column,
                 "texts": model.n_texts_,
                 "skipped": texts.skipped,
                 "sha256": texts.fingerprint,

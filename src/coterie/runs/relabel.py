@@ -12,6 +12,7 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.report.page import content_of, page
+from coterie.results import Topic
 from coterie.runs.record import (
     EDITS,
     MAP,
@@ -29,8 +30,8 @@ from coterie.runs.record import (
     write_record,
 )
 from coterie.storage.files import same_file
-from coterie.storage.folder import replaced
-from coterie.storage.state import read_state, rewrite_state
+from coterie.storage.folder import replaced, steadily
+from coterie.storage.state import ARRAYS_FILE, STATE_FILE, read_state, rewrite_state
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_csv, read_parquet
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit, Reference
@@ -42,30 +43,44 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Renamed:
-    """What `rename` did: the edit, and topics.csv before and after."""
+    """What `rename` did: the edit, and the topics whose labels are others now."""
 
     edit: Edit
-    before: pl.DataFrame
-    after: pl.DataFrame
+    changed: list[Topic]
 
 
 def rename(folder: Path, topic: int | str, label: str) -> Renamed:
     """Give a topic of a run another label, as ``model.edits.rename`` and ``run.save`` would."""
+    return steadily(folder, lambda folder: _rename(folder, topic, label))
+
+
+def _rename(folder: Path, topic: int | str, label: str) -> Renamed:
+    info = read_record(folder)
+    for name in (STATE_FILE, ARRAYS_FILE):
+        check_file(folder, f"{MODEL}/{name}", info)
     data = read_state(folder / MODEL, "model")
-    edits = log.loads(data["edits"], "the edits of the model")
-    before = read_csv(folder / TOPICS)
-    terms = dict(zip(read_record(folder)["topics"], _terms(data), strict=True))
-    known = [
-        Reference(int(row["topic"]), row["label"], tuple(terms[int(row["topic"])]))
-        for row in before.iter_rows(named=True)
-    ]
-    chosen = log.named_topic(topic, known)
+    before = _topics(folder, data, info)
+    chosen = log.named_topic(topic, before)
     made = datetime.now(UTC).isoformat(timespec="seconds")
     edit = Edit("rename", (Reference.to(chosen),), label=label, made=made)
     log.check(edit)
-    names = {int(topic): str(name) for topic, name in data["names"]} | {chosen.id: label.strip()}
-    relabel(folder, names, (*edits, edit))
-    return Renamed(edit, before, read_csv(folder / TOPICS))
+    names = {int(number): str(name) for number, name in data["names"]} | {chosen.id: label.strip()}
+    relabel(folder, names, (*log.loads(data["edits"], "the edits of the model"), edit))
+    after = _topics(folder, data, info)
+    return Renamed(edit, [new for old, new in zip(before, after, strict=True) if old != new])
+
+
+def _topics(folder: Path, data: dict[str, Any], info: dict[str, Any]) -> list[Topic]:
+    """The topics as topics.csv has them."""
+    terms = dict(zip(info["topics"], _terms(data), strict=True))
+    numbers = ("size", "share", "coherence", "distinctiveness")
+    return [
+        Topic(
+            int(row["topic"]), row["label"] or "", tuple(terms[int(row["topic"])]), (),
+            int(row["size"]), *(float(row[name]) for name in numbers[1:]), (row["examples"] or "",),
+        )
+        for row in read_csv(folder / TOPICS).iter_rows(named=True)
+    ]  # fmt: skip
 
 
 def only_renames(before: Sequence[Edit], after: Sequence[Edit]) -> bool:

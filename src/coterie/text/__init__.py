@@ -1,4 +1,4 @@
-"""Files and lists of texts, read in batches, and their words: readers, tokens, languages."""
+"""Reading texts from files and lists in batches, and cutting them into words."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

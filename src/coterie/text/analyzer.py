@@ -1,7 +1,7 @@
-"""From texts to terms in two steps: cut a text into forms, as written; bring each distinct form to its term.
+"""From texts to terms in two steps: cut a text into forms, as written; map each distinct form to its term.
 
-Both steps are columnar. Cutting is done once per distinct piece between two spaces, normal forms,
-stop words and stems once per distinct form; the running text itself is only ever looked up.
+Both steps are columnar. Cutting is done once per distinct piece between two spaces; normalisation, stop words
+and stemming once per distinct form. The running text itself is only looked up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coterie.text import languages, tokens, unspaced
 from coterie.text.tokens import KIND_PATTERNS, KINDS, Kind
 from coterie.text.unspaced import Segmenter
 
-#: The form of a token that is left out: it keeps its place in the running text.
+#: The form of a token that is ignored: it still counts as a position in the text.
 LEFT_OUT: Final = ""
 
 _COMPOUND: Final = ("hashtag", "unspaced")
@@ -30,20 +30,20 @@ _SKIN_AND_STYLE = r"[\x{FE0F}\p{Emoji_Modifier}]"
 
 @dataclass(frozen=True)
 class Analyzer:
-    """What happens to a text on its way to terms.
+    """How texts become terms.
 
     Parameters
     ----------
     languages
-        Languages whose stop words leave; words are stemmed by the first.
+        Languages whose stop words are removed; words are stemmed in the first one.
     stem
-        Whether words are cut to their stem.
+        Whether to reduce words to their stem.
     use_stop_words, stop_words
-        Whether the lists of the languages are used; further words to leave out.
+        Whether to remove the stop words of the languages; further words to remove.
     drop
-        Kinds of tokens to leave out, of `coterie.text.tokens.KINDS`.
+        Kinds of tokens to ignore, from `coterie.text.tokens.KINDS`.
     segmenter
-        How scripts without spaces are cut.
+        How to segment scripts without spaces.
     """
 
     languages: tuple[str, ...] = ("english",)
@@ -58,7 +58,7 @@ class Analyzer:
             languages.language_name(language)
         for kind in self.drop:
             if kind not in KINDS:
-                raise InputError(f"drop must be a selection of {', '.join(KINDS)}; got {kind!r}")
+                raise InputError(f"drop must contain only {', '.join(KINDS)}; got {kind!r}")
 
     @cached_property
     def segmenter_used(self) -> Segmenter:
@@ -79,24 +79,24 @@ class Analyzer:
 
     @cached_property
     def simple_pattern(self) -> str:
-        """Texts that are one plain word, whatever comes before or after: most pieces between two spaces."""
+        """Matches texts that are one plain word, as most pieces between two spaces are."""
         plain_numbers = "" if "number" in self.drop else "0-9"
         return "^$^" if "word" in self.drop else f"^[A-Za-z_{plain_numbers}]+$"
 
     def _cut_others(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Columns row and forms, for texts that have to be looked at."""
+        """Columns row and forms, for texts that are not one plain word."""
         plain = frame.select("row", plain=tokens.extract(tokens.prepare(frame["text"])))
         flat = plain.explode("plain", empty_as_null=False)
         special = flat.filter(pl.col("plain").str.contains(self._special_pattern())).select("row").unique()
-        some = plain.join(special, on="row", how="semi", maintain_order="left")
-        kinds = iter(tokens.kinds(some["plain"].explode(empty_as_null=False)))
-        forms = [[form for t in row for form in self._forms(t, next(kinds))] for row in some["plain"]]
-        other = some.select("row", pl.Series("special", forms, dtype=pl.List(pl.String)))
+        chosen = plain.join(special, on="row", how="semi", maintain_order="left")
+        kinds = iter(tokens.kinds(chosen["plain"].explode(empty_as_null=False)))
+        forms = [[form for t in row for form in self._forms(t, next(kinds))] for row in chosen["plain"]]
+        other = chosen.select("row", pl.Series("special", forms, dtype=pl.List(pl.String)))
         joined = plain.join(other, on="row", how="left", maintain_order="left")
         return joined.select("row", forms=pl.coalesce("special", "plain"))
 
     def _special_pattern(self) -> str:
-        """Matches at least the tokens that `_forms` does not hand through as they are."""
+        """Matches at least the tokens that `_forms` changes."""
         return "|".join(KIND_PATTERNS[kind] for kind in KIND_PATTERNS if kind in (*self.drop, *_COMPOUND))
 
     def _forms(self, token: str, kind: Kind) -> list[str]:
@@ -119,7 +119,7 @@ class Analyzer:
         return words
 
     def terms(self, forms: pl.Series) -> pl.DataFrame:
-        """For each form its surface (lower case) and its term, null where it is left out.
+        """For each form its surface (lower case) and its term, null if it is ignored.
 
         >>> Analyzer().terms(pl.Series(["Universities", "the", "C++", "E-mail", "U.S."])).rows()
         [('universities', 'universiti'), ('the', None), ('c++', 'c++'), ('e-mail', 'email'), ('u.s.', 'us')]
@@ -141,7 +141,7 @@ class Analyzer:
         )
 
     def _spelling(self) -> pl.Expr:
-        """One spelling for variants of a word; null for stop words and what was left out before."""
+        """One spelling for all variants of a word; null for stop words and ignored tokens."""
         word = pl.col("surface")
         if languages.elides(self.languages):
             word = word.map_elements(languages.without_elision, return_dtype=pl.String)
@@ -166,7 +166,7 @@ class Analyzer:
         return spelled.replace(words, pl.Series(stem(words.to_list()), dtype=pl.String))
 
     def all_stop_words(self) -> frozenset[str]:
-        """Every word that is left out."""
+        """All stop words."""
         own = frozenset(word.lower() for word in self.stop_words)
         lists = [languages.stop_words(name) for name in self.languages] if self.use_stop_words else []
         return own.union(*lists)

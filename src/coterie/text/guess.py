@@ -1,4 +1,4 @@
-"""Which language texts are in, told by the small words that every sentence needs."""
+"""Detect the language of texts by their stop words."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from itertools import islice
 
 from coterie.text.languages import known_languages, language_name, stop_words
 
-#: Texts that are looked at, and words below which nothing is said.
+#: Number of texts to look at, and the fewest words needed for a guess.
 _TEXTS, _LEAST_WORDS = 2_000, 100
-#: The part of all words that are small words of a language, from which on it may be that one.
+#: The share of stop words that a language needs to be considered.
 _LEAST_SHARE = 0.15
-#: How much better another language must fit than those that were named.
+#: How many times better another language must fit than the expected ones.
 _BETTER = 1.6
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
 
 def likely_language(texts: Iterable[str | None], named: Iterable[str] = ()) -> str | None:
-    """The language that texts are most likely in; None where that cannot be told.
+    """The most likely language of the texts, or None if that is unclear.
 
-    With languages `named`, None as well unless another one fits far better than all of them.
+    If expected languages are `named`, the result is None unless another language fits much better.
 
     >>> likely_language(["Das Paket ist nicht da, und ich habe es schon zwei Mal bezahlt"] * 20)
     'german'

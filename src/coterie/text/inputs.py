@@ -1,4 +1,4 @@
-"""Texts that are in memory already: lists, arrays, Series, Arrow, frames, generators."""
+"""Texts in memory: lists, arrays, Series, Arrow, frames, generators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from coterie.errors import InputError
 
-#: Texts worked on together. Large enough to be fast, small enough to stay out of the way.
+#: Texts in a batch: large enough to be fast, small enough to save memory.
 BATCH_ROWS = 131_072
 _LISTS = (list, tuple, np.ndarray)
 _NUMBERS = (bool, int, float, np.number, np.bool_)
@@ -20,17 +20,17 @@ _NUMBERS = (bool, int, float, np.number, np.bool_)
 
 @runtime_checkable
 class InBatches(Protocol):
-    """Texts that come some at a time, each time from the first on."""
+    """Texts that come in batches; every pass starts with the first text."""
 
     def batches(self) -> Iterator[pl.Series]:
         """Series of strings, or of lists of strings."""
 
 
 def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS) -> Iterator[pl.Series]:
-    """Series of texts, at most `rows` at a time, in order; at least one, be it empty.
+    """The texts in order, as series of at most `rows` texts; at least one series, which may be empty.
 
-    A missing text (None, NaN) is an empty one; a number is its own spelling. Texts given as lists of
-    tokens come as a series of lists.
+    A missing text (None, NaN) becomes an empty one, and a number becomes a string. Texts given as lists of
+    tokens become a series of lists.
 
     >>> [batch.to_list() for batch in text_batches(["a cat", None, 3])]
     [['a cat', '', '3']]
@@ -41,7 +41,7 @@ def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS)
         return
     if isinstance(source, (str, bytes)):
         raise InputError(
-            "texts must be a list of texts, but one string was given; put it in a list, "
+            "texts must be a list of texts, got a single string; put it in a list, "
             "or read a file with coterie.text.read_texts(path)"
         )
     if not isinstance(source, Iterable) or isinstance(source, (bytearray, Mapping, set, frozenset)):
@@ -58,7 +58,7 @@ def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS)
 
 
 def known_length(source: Any) -> int | None:
-    """The number of texts, where it can be told without reading them."""
+    """The number of texts, if it is known without reading them."""
     try:
         return len(source)
     except TypeError:
@@ -77,7 +77,7 @@ def _as_series(source: Any, column: str | None) -> pl.Series | None:
         source = source.column(_position(source.schema.names, column))
     elif column is not None:
         raise InputError(
-            f"column={column!r} was given, but the texts are not a table: {type(source).__name__}"
+            f"column={column!r} needs a table, but the texts are of type {type(source).__name__}"
         )
     if _is(source, "pyarrow", "Array", "ChunkedArray"):
         source = pl.from_arrow(source)
@@ -89,7 +89,7 @@ def _as_series(source: Any, column: str | None) -> pl.Series | None:
 
 
 def _is(value: Any, package: str, *names: str) -> bool:
-    """Whether a value is of a class of a package that need not be installed."""
+    """Whether a value is an instance of a class of a package that may not be installed."""
     return any(c.__module__.split(".")[0] == package and c.__name__ in names for c in type(value).__mro__)
 
 
@@ -99,12 +99,12 @@ def _position(names: Iterable[Any], column: str | None) -> int:
 
 
 def choose_column(names: Sequence[str], column: str | None, place: str = "the table") -> str:
-    """The column that holds the texts: the one named, or the only one there is."""
+    """The column with the texts: the one given, or the only one."""
     if not names:
         raise InputError(f"{place} has no columns")
     if column is None and len(names) > 1:
         raise InputError(
-            f"{place} has several columns; say which one holds the texts (--text NAME, or column=…): "
+            f"{place} has several columns; choose the one with the texts (--text NAME, or column=…): "
             f"{_listed(names)}"
         )
     chosen = names[0] if column is None else column
@@ -130,7 +130,7 @@ def text_column(series: pl.Series) -> pl.Series:
     tokenised = isinstance(series.dtype, (pl.List, pl.Array))
     of = series.dtype.inner if isinstance(series.dtype, (pl.List, pl.Array)) else series.dtype
     if of.is_nested() or of in (pl.Binary, pl.Duration):
-        raise InputError(f"column {series.name!r} holds {series.dtype}, not texts")
+        raise InputError(f"column {series.name!r} contains {series.dtype}, not texts")
     if tokenised:
         lists = series.cast(pl.List(pl.String))
         return lists.list.drop_nulls().fill_null(pl.Series([[]], dtype=lists.dtype))
@@ -140,9 +140,9 @@ def text_column(series: pl.Series) -> pl.Series:
 
 
 def clean(values: Sequence[Any], first: int = 0, tokenised: bool | None = None) -> pl.Series:
-    """Python values as a series of texts, or of lists of tokens where there is a list among them.
+    """Python values as a series of texts, or of lists of tokens if one of them is a list.
 
-    `first` is the number of the first value, for messages; `tokenised` says what values before these were.
+    `first` is the number of the first value, for messages; `tokenised` says if earlier values were lists.
     """
     types = set(map(type, values))
     if tokenised is None:
@@ -157,7 +157,7 @@ def clean(values: Sequence[Any], first: int = 0, tokenised: bool | None = None) 
     except UnicodeEncodeError:
         row = next(i for i, value in enumerate(values) if not is_unicode(value))
         raise InputError(
-            f"text {first + row} holds half a character (a lone surrogate): {str(values[row])[:60]!r}"
+            f"text {first + row} contains half a character (a lone surrogate): {str(values[row])[:60]!r}"
         ) from None
 
 
@@ -181,7 +181,7 @@ def _text(value: Any, number: int) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value stands for none: None, NaN, and what pandas has for them."""
+    """Whether a value is missing: None, NaN, or the equivalents of pandas."""
     if isinstance(value, (float, np.floating)):
         return bool(np.isnan(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -191,8 +191,8 @@ def _tokens(value: Any, number: int) -> list[str]:
     if is_missing(value):
         return []
     if not isinstance(value, _LISTS):
-        raise InputError(f"text {number} must be a list of tokens, as others are, got {str(value)[:60]!r}")
+        raise InputError(f"text {number} must be a list of tokens like the others, got {str(value)[:60]!r}")
     for token in value:
         if not isinstance(token, str):
-            raise InputError(f"text {number} must be a list of strings, but holds {token!r}")
+            raise InputError(f"text {number} must be a list of strings, but contains {token!r}")
     return list(value)

@@ -1,4 +1,4 @@
-"""Stop words, stemmers and elisions of languages, by name ("english") or code ("en")."""
+"""Stop words, stemmers and elisions by language: a name ("english") or a code ("en")."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from functools import cache
 
 from coterie.errors import InputError
 
-# English lists in circulation hold words that carry a topic in tickets and titles. These are kept.
+# Words that scikit-learn's English stop list removes although they can carry the topic of a ticket or title.
+# They are not stop words here.
 _CONTENT_WORDS = frozenset(
     [
         "bill",
         "bottom",
         "call",
-        "computer",
         "cry",
         "describe",
         "detail",
@@ -67,19 +67,19 @@ _ELIDING = frozenset({"french", "italian", "catalan"})
 
 @cache
 def language_name(language: str) -> str:
-    """The full name of a language given by name or code; an unknown one is refused with the known names."""
+    """The full name of a language given by name or code."""
     from stop_words import LANGUAGE_MAPPING
 
     wanted = language.strip().lower()
     name = LANGUAGE_MAPPING.get(wanted, wanted)
     known = known_languages()
     if name not in known:
-        raise InputError(f"language {language!r} is not known; use one of: {', '.join(known)}")
+        raise InputError(f"unknown language {language!r}; choose one of {', '.join(known)}")
     return str(name)
 
 
 def known_languages() -> list[str]:
-    """Names of the languages that have stop words or stems."""
+    """Names of the languages that have stop words or a stemmer."""
     from stop_words import AVAILABLE_LANGUAGES
 
     return sorted({*AVAILABLE_LANGUAGES, *_stemmer_names()})
@@ -87,7 +87,7 @@ def known_languages() -> list[str]:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Stop words of a language, empty where no list exists.
+    """Stop words of a language; empty if there is no list.
 
     >>> "the" in stop_words("en"), "system" in stop_words("en")
     (True, False)
@@ -102,10 +102,11 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def _careful_english(words: frozenset[str]) -> frozenset[str]:
-    """Only words both lists agree on, their contractions with and without apostrophe, no content words.
+    """The list of scikit-learn without content words, plus contractions with and without apostrophe.
 
-    The package's English list has 1,300 entries, among them "back", "buy" and the names of all
-    internet domains; scikit-learn's has 318.
+    The English list of the package stop_words has 1,300 entries, among them "buy", "system" and the names of
+    all internet domains; only its contractions are used. The list of scikit-learn has 318, and the content
+    words among them are kept as terms.
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -122,7 +123,7 @@ def _stemmer_names() -> frozenset[str]:
 
 
 def stemmer(language: str) -> Callable[[Sequence[str]], list[str]] | None:
-    """A function that stems a list of lower-case words, or None where Snowball has no stemmer.
+    """A function that stems a list of lower-case words, or None if there is no stemmer for the language.
 
     >>> stemmer("english")(["universities", "university"])
     ['universiti', 'universiti']
@@ -142,7 +143,7 @@ def elides(languages: Iterable[str]) -> bool:
 
 
 def without_elision(word: str) -> str:
-    """The word behind an elided article.
+    """The word after an elided article.
 
     >>> without_elision("l'école"), without_elision("aujourd'hui")
     ('école', "aujourd'hui")

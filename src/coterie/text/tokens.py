@@ -1,7 +1,7 @@
-"""Where tokens begin and end: words, numbers, hashtags, mentions, addresses, emoji, scripts without spaces.
+"""Split texts into tokens: words, numbers, hashtags, mentions, URLs, emoji, scripts without spaces.
 
-Two patterns are made from one template. Texts in plain ASCII, most of any English collection, are
-cut by a small automaton; all others by the Unicode one. On ASCII texts both give the same tokens.
+Two patterns are made from one template. Plain ASCII texts, the majority of any English collection, are split
+by a small automaton; all others by the Unicode one. On ASCII texts both give the same tokens.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ UNICODE_PATTERN: Final = _pattern(
     last=(rf"[{UNSPACED}]+",),
 )
 
-# Soft hyphens, zero-width spaces, byte order marks and direction marks: invisible, and they tear words apart.
+# Soft hyphens, zero-width spaces, byte order marks and direction marks are invisible and would split words.
 _INVISIBLE = r"[\x{AD}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2069}\x{FEFF}]"
 
 
 def prepare(texts: pl.Series) -> pl.Series:
-    """Undo HTML entities, bring Unicode to one form (NFKC) and drop invisible characters.
+    """Replace HTML entities, normalise Unicode (NFKC) and remove invisible characters.
 
     >>> prepare(pl.Series(["R&amp;D", "ﬁne"])).to_list()
     ['R&D', 'fine']
@@ -97,9 +97,9 @@ def prepare(texts: pl.Series) -> pl.Series:
             pl.when(text.str.contains("&", literal=True)).then(unescaped).otherwise(text)
         )
     if _wide(frame["text"]).any():
-        # null where there is nothing to do: that costs nothing
-        some = pl.when(text.str.len_bytes() != text.str.len_chars()).then(text)
-        plain = some.str.normalize("NFKC").str.replace_all(_INVISIBLE, "")
+        # null if there is nothing to do, which is free
+        wide = pl.when(text.str.len_bytes() != text.str.len_chars()).then(text)
+        plain = wide.str.normalize("NFKC").str.replace_all(_INVISIBLE, "")
         frame = frame.with_columns(pl.coalesce(plain, text))
     return frame["text"]
 
@@ -124,7 +124,7 @@ def extract(texts: pl.Series) -> pl.Series:
     return frame.select(tokens=pl.when("wide").then(both).otherwise(ascii_only)).to_series()
 
 
-#: What a token of each kind looks like; the first that fits counts, and all others are words.
+#: Pattern for each kind of token; the first that matches counts, and all other tokens are words.
 KIND_PATTERNS: Final[dict[Kind, str]] = {
     "url": r"^(?i:https?://|ftp://|www\.)",
     "mention": r"^@",

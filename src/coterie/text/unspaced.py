@@ -1,4 +1,4 @@
-"""Words in scripts without spaces: by a segmenter where one is at hand, else overlapping character pairs."""
+"""Words in scripts without spaces: from a segmenter if there is one, else overlapping character pairs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def resolve(segmenter: Segmenter, chinese: bool) -> Segmenter:
 
 
 def split(run: str, segmenter: Segmenter) -> list[str]:
-    """Words of one unbroken run of characters; never empty for a run that is not.
+    """Words of one unbroken run of characters.
 
     >>> split("港股缩量回调", "bigrams")
     ['港股', '股缩', '缩量', '量回', '回调']
@@ -59,7 +59,7 @@ def split(run: str, segmenter: Segmenter) -> list[str]:
 
 
 def bigrams(run: str) -> list[str]:
-    """Overlapping pairs of characters; a single character is itself."""
+    """Overlapping pairs of characters; a single character stays as it is."""
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
@@ -75,7 +75,7 @@ def _jieba() -> Callable[[str], list[str]]:
     tokenizer = (
         jieba.Tokenizer()
     )  # our own: words that a program adds to the global one do not change results
-    # jieba keeps its dictionary in a file it trusts; a folder all users share is no place for that
+    # jieba trusts the file it keeps its dictionary in, so that must not be in a folder shared by all users
     tokenizer.tmp_dir = str(private_cache_folder())
     tokenizer.initialize()
     cut: Callable[[str], list[str]] = tokenizer.lcut

@@ -1,4 +1,4 @@
-"""Texts from files: CSV, TSV, JSONL, Parquet, Excel, plain lines, plain or gzip, or standard input.
+"""Read texts from CSV, TSV, JSONL, Parquet, Excel or plain text files, gzipped or not, or standard input.
 
 Files are read in batches of bounded memory. Rows keep their order and the line they came from.
 """

@@ -1,4 +1,4 @@
-"""A file as bytes, then as lines: found, unzipped, looked at before anything is read, and decoded."""
+"""A file as bytes, then as lines: opened, decompressed, inspected and decoded."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import BinaryIO, cast
 
 from coterie.errors import InputError
 
-#: How much of a file is looked at to tell its format, encoding and delimiter.
+#: How many bytes are inspected to detect format, encoding and delimiter.
 HEAD_BYTES = 1 << 16
-#: Longest line, in characters: a file without line ends must not come into memory as a whole.
+#: Longest line, in characters: a file without line breaks must not fill the memory.
 MAX_LINE = 1 << 22
 #: Characters read at a time.
 PIECE = 1 << 16
-#: What binary files have and texts have not. Tabs, line ends, form feeds and escapes are in texts too.
+#: Control characters that occur in binary files but not in texts.
 _CONTROL = [chr(code) for code in range(32) if chr(code) not in "\t\n\r\f\v\x1b"]
 
 _BYTE_ORDER_MARKS = {
@@ -54,15 +54,15 @@ _FOREIGN = {
 
 
 class PeekableBytes(io.BufferedReader):
-    """A buffered stream that shows its first bytes without moving."""
+    """A buffered stream whose first bytes can be read without advancing."""
 
     def head(self) -> bytes:
-        """The first bytes of the stream; only before anything was read."""
+        """The first bytes of the stream; call it before reading."""
         return self.peek(HEAD_BYTES)[:HEAD_BYTES]
 
 
 class _Borrowed(io.RawIOBase):
-    """A stream that belongs to others: read, but never closed."""
+    """A stream of another owner: read, but never closed."""
 
     def __init__(self, stream: BinaryIO):
         self._stream = stream
@@ -83,7 +83,7 @@ def find(path: str | Path) -> str | Path:
     file = Path(path)
     if file.is_dir():
         inside = sorted(entry.name for entry in file.iterdir() if entry.is_file())[:5]
-        hint = f"; name a file in it, such as {', '.join(inside)}" if inside else ", and an empty one"
+        hint = f"; choose a file in it, such as {', '.join(inside)}" if inside else ", and it is empty"
         raise InputError(f"{file} is a directory{hint}")
     if not file.exists():
         raise InputError(f"{file} does not exist")
@@ -92,13 +92,13 @@ def find(path: str | Path) -> str | Path:
 
 @contextmanager
 def open_bytes(path: str | Path) -> Iterator[PeekableBytes]:
-    """Open a file or standard input, through gzip where its first bytes say so."""
+    """Open a file or standard input; gzip is detected and decompressed."""
     if str(path) == "-":
         if not hasattr(sys.stdin, "buffer"):
             raise InputError("there is no standard input to read from")
         yield _unzipped(PeekableBytes(_Borrowed(cast(BinaryIO, sys.stdin.buffer)), HEAD_BYTES))
         return
-    # buffered, for a pipe may give a few bytes at a time, and the first look needs all of them
+    # buffered, as a pipe may give a few bytes at a time and the inspection needs all of them
     with open(path, "rb") as file:
         yield _unzipped(PeekableBytes(cast(io.RawIOBase, file), HEAD_BYTES))
 
@@ -112,7 +112,7 @@ def _unzipped(stream: PeekableBytes) -> PeekableBytes:
 
 @contextmanager
 def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
-    """The file itself; for standard input, pipes and gzip a copy that is gone afterwards."""
+    """The file itself; for standard input, pipes and gzip a temporary copy."""
     if Path(path).is_file() and str(path) != "-" and not isinstance(stream.raw, gzip.GzipFile):
         yield Path(path)
         return
@@ -125,23 +125,21 @@ def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
 
 @contextmanager
 def told_faults(place: str) -> Iterator[None]:
-    """A file that may not be read, or whose gzip data is cut or damaged, as one sentence."""
+    """Turn errors of opening, reading and decompressing into an InputError."""
     try:
         yield
     except EOFError as error:
-        raise InputError(
-            f"{place} ends in the middle of its gzip data; it was not copied completely"
-        ) from error
+        raise InputError(f"{place} is an incomplete gzip file; copy it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{place} is damaged gzip data: {error}") from error
+        raise InputError(f"{place} is a damaged gzip file: {error}") from error
     except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror or error}") from error
-    except UnicodeError as error:  # of the few encodings that know no way to mark bytes
-        raise InputError(f"{place} cannot be read: {error}") from error
+        raise InputError(f"{place} could not be read: {error.strerror or error}") from error
+    except UnicodeError as error:  # of the few encodings that cannot mark undecodable bytes
+        raise InputError(f"{place} could not be read: {error}") from error
 
 
 def encoding_of(head: bytes, given: str | None = None) -> str:
-    """The encoding given, or told by a byte order mark or by the zeros of UTF-16; UTF-8 without either.
+    """The given encoding, or the one detected by a byte order mark or the zeros of UTF-16; else UTF-8.
 
     >>> encoding_of("text".encode("utf-16")), encoding_of(b"text", "latin1"), encoding_of(b"text")
     ('utf-16', 'iso8859-1', 'utf-8-sig')
@@ -167,7 +165,7 @@ def _by_zeros(head: bytes) -> str | None:
 
 
 def refuse_binary(head: bytes, place: str, encoding: str | None = None) -> None:
-    """Raise for a file that holds no text; where an encoding was given, only if that is beyond doubt."""
+    """Raise an error if the file is not text; if an encoding was given, only if that is certain."""
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             raise InputError(f"{place} is not a text file: it is {what}")
@@ -175,22 +173,22 @@ def refuse_binary(head: bytes, place: str, encoding: str | None = None) -> None:
         text = head.decode(encoding_of(head), "replace")
         control, undecodable = sum(map(text.count, _CONTROL)), text.count("\ufffd")
         if control > 0.3 * len(text) or (control > 0.02 * len(text) and undecodable > 0.05 * len(text)):
-            raise InputError(f"{place} is not a text file: it begins with the bytes {head[:8]!r}")
+            raise InputError(f"{place} is not a text file: its first bytes are {head[:8]!r}")
 
 
 def check_encoding(encoding: str) -> None:
-    """Raise if Python does not know an encoding, or if it is none of texts."""
+    """Raise an error if Python does not have this text encoding."""
     try:
         io.TextIOWrapper(io.BytesIO(b"a"), encoding=encoding, errors="replace").read()
     except (LookupError, ValueError):
-        raise InputError(f"encoding {encoding!r} is not known; try 'utf-8', 'utf-16' or 'cp1252'") from None
+        raise InputError(f"unknown encoding {encoding!r}; try 'utf-8', 'utf-16' or 'cp1252'") from None
 
 
 class Lines:
-    """The lines of a stream with their ends; `number` and `read` count lines and characters so far.
+    """The lines of a stream with their line breaks; `number` and `read` count lines and characters so far.
 
-    A line ends where files end lines, with LF, CR LF or CR: a form feed or U+2028 inside a text does
-    not end it. Bytes that cannot be decoded come out as lone surrogates, to be found row by row.
+    A line ends with LF, CR LF or CR, but not with a form feed or U+2028. Bytes that cannot be decoded become
+    lone surrogates, so that the rows with errors can be reported.
     """
 
     def __init__(self, stream: PeekableBytes, encoding: str | None, place: str):
@@ -210,7 +208,7 @@ class Lines:
         self._text.close()
 
     def take(self, characters: int = PIECE) -> list[str]:
-        """The next lines, of at least so many characters together unless there are no more."""
+        """The next lines, with at least `characters` characters in total unless the stream ends."""
         lines: list[str] = []
         readline = self._text.readline
         wanted = characters
@@ -228,7 +226,7 @@ class Lines:
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Bytes as lone surrogates. Python's own "surrogateescape" cannot do so with those below 0x80."""
+    """Bytes as lone surrogates, also those below 0x80, unlike Python's "surrogateescape"."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end

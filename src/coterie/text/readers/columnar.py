@@ -1,4 +1,4 @@
-"""Parquet files and Excel workbooks: columns with types, which become texts."""
+"""Read Parquet files and Excel workbooks; typed columns become texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coterie.text.readers.rows import Batch, Rows, Table, table_of
 
 
 def parquet_batches(file: Path, column: str | None, batch_rows: int, place: str) -> Iterator[Batch]:
-    """Batches of a Parquet file; `lines` are the numbers of its rows."""
+    """Batches of a Parquet file; `lines` are its row numbers."""
     start = 0
     try:
         frame = pl.scan_parquet(file, glob=False)
@@ -27,13 +27,13 @@ def parquet_batches(file: Path, column: str | None, batch_rows: int, place: str)
             yield Batch(text_column(table[chosen]), table, range(start + 1, start + 1 + len(table)))
             start += len(table)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(f"{place} cannot be read as Parquet: {_first_line(error)}") from error
+        raise InputError(f"{place} could not be read as Parquet: {_first_line(error)}") from error
     if not start:
         raise InputError(f"{place} has column names but no rows")
 
 
 def read_xlsx(stream: PeekableBytes, header: bool, place: str) -> Table:
-    """The first sheet of a workbook, whose rows are numbered as in the sheet."""
+    """The first sheet of a workbook, with the row numbers of the sheet."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -41,10 +41,10 @@ def read_xlsx(stream: PeekableBytes, header: bool, place: str) -> Table:
     content = io.BytesIO(stream.read())
     try:
         sheet = CalamineWorkbook.from_filelike(content).get_sheet_by_index(0)
-        above = sheet.start[0] if sheet.start else 0  # empty rows that the table begins below
+        above = sheet.start[0] if sheet.start else 0  # number of empty rows above the table
         rows = islice(enumerate(sheet.iter_rows(), start=1), above, None)
     except (CalamineError, OSError, ValueError, IndexError) as error:
-        raise InputError(f"{place} cannot be read as an Excel workbook: {error}") from error
+        raise InputError(f"{place} could not be read as an Excel workbook: {error}") from error
     spelled = (Rows([number], [[_spelling(cell) for cell in row]]) for number, row in rows)
     return table_of(spelled, header, place)
 

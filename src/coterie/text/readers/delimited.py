@@ -1,4 +1,4 @@
-"""CSV and TSV as spreadsheets really write them."""
+"""Read CSV and TSV files as spreadsheets really write them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from coterie.text.readers.bytes import HEAD_BYTES, MAX_LINE, PIECE, Lines
 from coterie.text.readers.rows import BadRow, Options, Rows, Table, table_of
 
 DELIMITERS = (",", ";", "\t", "|")
-#: Longest row. A quote that is never closed would otherwise take in the whole file.
+#: Longest row. Otherwise a quote that is never closed would swallow the whole file.
 MAX_ROW = MAX_LINE
 
-_TOLD = re.compile(r"sep=([^\r\n\"])[\r\n]", re.IGNORECASE)  # Excel's own way to tell the delimiter
+_SEP_LINE = re.compile(r"sep=([^\r\n\"])[\r\n]", re.IGNORECASE)  # Excel's way to state the delimiter
 _limit_lock = Lock()
 
 
 def read_csv(lines: Lines, options: Options) -> Table:
-    """A CSV file; its delimiter is told from the first lines."""
+    """A CSV file; the delimiter is detected from the first lines."""
     return _read(lines, options, guess_delimiter(lines.head))
 
 
@@ -34,18 +34,18 @@ def read_tsv(lines: Lines, options: Options) -> Table:
 
 
 def _read(lines: Lines, options: Options, delimiter: str) -> Table:
-    told = _TOLD.match(lines.head)
-    if told:
-        delimiter = told[1]
-    rows = _rows(lines, options.delimiter or delimiter, skip=1 if told else 0)
+    stated = _SEP_LINE.match(lines.head)
+    if stated:
+        delimiter = stated[1]
+    rows = _rows(lines, options.delimiter or delimiter, skip=1 if stated else 0)
     table = table_of(rows, options.header, lines.place, lines.encoding)
     return replace(table, rows=_of_width(table.rows, len(table.columns)))
 
 
 def _rows(lines: Lines, delimiter: str, skip: int) -> Iterator[Rows | BadRow]:
-    """Rows of a file, without so many lines at its beginning.
+    """Rows of a file after the first `skip` lines.
 
-    Of a row that cannot be read only the first line is given up; the line after it begins a new row.
+    If a row cannot be read, only its first line is skipped; the next line starts a new row.
     """
     waiting = deque(lines.take()[skip:])
     number, reread, ended = 1 + skip, 0, False
@@ -58,13 +58,17 @@ def _rows(lines: Lines, delimiter: str, skip: int) -> Iterator[Rows | BadRow]:
             waiting.popleft()
         length = sum(map(len, waiting)) if at_end else 0
         if at_end and not ended and length < MAX_ROW:
-            more = lines.take(max(length, PIECE))  # twice as much each time: long rows are not read too often
+            more = lines.take(
+                max(length, PIECE)
+            )  # twice as much each time, so that long rows are not parsed too often
             waiting += more
             ended = not more
         elif waiting:
             reread += seen - used
             if reread > 1_000_000 + 20 * number:
-                raise InputError(f"{lines.place}, line {number}: quotes do not pair, so rows cannot be told")
+                raise InputError(
+                    f"{lines.place}, line {number}: unbalanced quotes, so the end of the row is unclear"
+                )
             line = waiting.popleft()
             cells = _one_line(line, delimiter) if seen - used == 1 else None
             yield Rows([number], [cells]) if cells else BadRow.of(number, _why(at_end, length), line)
@@ -73,12 +77,12 @@ def _rows(lines: Lines, delimiter: str, skip: int) -> Iterator[Rows | BadRow]:
 
 def _why(at_end: bool, length: int) -> str:
     if length >= MAX_ROW:
-        return f"a quoted cell is not closed within {MAX_ROW:,} characters"
-    return "a quoted cell is never closed" if at_end else "a quote inside a quoted cell is not doubled"
+        return f"a quoted cell has no closing quote within {MAX_ROW:,} characters"
+    return "a quoted cell has no closing quote" if at_end else "a quote inside a quoted cell is not doubled"
 
 
 def _parse(lines: Iterable[str], delimiter: str, number: int) -> tuple[Rows, int, int]:
-    """Rows up to the first that fails, how many lines they took, and how many were looked at."""
+    """Rows up to the first that fails, the number of lines they used, and the number of lines read."""
     numbers: list[int] = []
     rows: list[list[str]] = []
     used = 0
@@ -92,7 +96,7 @@ def _parse(lines: Iterable[str], delimiter: str, number: int) -> tuple[Rows, int
 
 
 def _one_line(line: str, delimiter: str) -> list[str] | None:
-    """Cells of a line that has text after a closing quote, read as Excel reads it; None if one stays open."""
+    """Cells of a line with text after a closing quote, read as Excel does; None if a quote stays open."""
     with _long_cells():
         reader = csv.reader([line, "\n"], delimiter=delimiter)
         cells = next(reader)
@@ -101,7 +105,7 @@ def _one_line(line: str, delimiter: str) -> list[str] | None:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Let cells be as long as lines. The limit belongs to the whole process, so it is put back at once."""
+    """Allow cells as long as lines. The limit is global to the process, so it is restored at once."""
     with _limit_lock:
         before = csv.field_size_limit(4 * MAX_ROW)
         try:
@@ -111,27 +115,27 @@ def _long_cells() -> Iterator[None]:
 
 
 def _of_width(rows: Iterator[Rows | BadRow], width: int) -> Iterator[Rows | BadRow]:
-    for found in rows:
-        if isinstance(found, BadRow) or set(map(len, found.cells)) <= {width}:
-            yield found
+    for run in rows:
+        if isinstance(run, BadRow) or set(map(len, run.cells)) <= {width}:
+            yield run
         else:
-            for line, cells in zip(*found, strict=True):
+            for line, cells in zip(*run, strict=True):
                 yield _fitted(line, cells, width)
 
 
 def _fitted(line: int, cells: list[str], width: int) -> Rows | BadRow:
-    """A row with just so many cells. Blank lines are none, except in a file of one column."""
+    """A row with exactly `width` cells. Blank lines are skipped, except in a file with one column."""
     if not cells:
         return Rows([line], [[""]]) if width == 1 else Rows([], [])
     # spreadsheets write empty cells to the right of a table
     if len(cells) >= width and not any(cells[width:]):
         return Rows([line], [cells[:width]])
-    reason = f"{len(cells)} cells where there are {width} columns"
+    reason = f"expected {width} cells, found {len(cells)}"
     return BadRow.of(line, reason, " | ".join(cells))
 
 
 def guess_delimiter(head: str) -> str:
-    """The character that cuts the first rows into the same number of cells, more than one; else a comma.
+    """The character that splits the first rows into equal numbers of cells, more than one; else a comma.
 
     >>> guess_delimiter('name;text\\nAnn;"well, yes"\\n')
     ';'

@@ -1,4 +1,4 @@
-"""One text a line, or one JSON object a line."""
+"""Read one text per line, or one JSON object per line."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from coterie.text.inputs import choose_column, is_unicode
 from coterie.text.readers.bytes import Lines
 from coterie.text.readers.rows import BadRow, Rows, Table, unreadable
 
-#: Rows of JSON that are looked at to learn which columns there are; fewer where they have more characters.
+#: Rows of JSON inspected to learn the columns; fewer if they are long.
 LOOK_AHEAD = 1_000
 LOOK_AHEAD_CHARS = 1 << 20
-#: Most keys the rows may have together; a table of more would be all but empty.
+#: Most different keys in all rows; a table with more would be nearly empty.
 MAX_KEYS = 2_000
-#: Rows of JSON that are handed on together.
+#: Rows of JSON passed on together.
 RUN = 32
 
-_decode = json.JSONDecoder(parse_constant=lambda _: None).decode  # NaN is no JSON, and no text either
+_decode = json.JSONDecoder(parse_constant=lambda _: None).decode  # NaN is neither JSON nor a text
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -28,18 +28,18 @@ def read_lines(lines: Lines) -> Table:
     """Every line is a text; an empty line is an empty text."""
 
     def rows() -> Iterator[Rows]:
-        while some := lines.take():
-            numbers = range(lines.number - len(some) + 1, lines.number + 1)
-            yield Rows(numbers, [[line.rstrip("\r\n")] for line in some])
+        while taken := lines.take():
+            numbers = range(lines.number - len(taken) + 1, lines.number + 1)
+            yield Rows(numbers, [[line.rstrip("\r\n")] for line in taken])
 
     return Table(["text"], rows(), lines.encoding)
 
 
 def read_jsonl(lines: Lines, column: str | None) -> Table:
-    """Every line is an object, or a string that is the text itself; blank lines are none.
+    """Every line is an object, or a string, which is the text itself; blank lines are skipped.
 
-    The first rows tell whether there is such a column, and the very first whether texts are lists of
-    tokens. Columns that turn up later are added; a row without one has None there.
+    The first rows must contain the column, and the very first decides whether texts are lists of tokens.
+    Columns that appear later are added; rows without them have None there.
     """
     objects = json_objects(lines)
     ahead: list[tuple[int, dict[str, Any]] | BadRow] = []
@@ -61,7 +61,7 @@ def read_jsonl(lines: Lines, column: str | None) -> Table:
             if len(columns) > MAX_KEYS:
                 raise InputError(
                     f"{lines.place} has more than {MAX_KEYS:,} different keys; "
-                    "every line must be an object with the same few"
+                    "all lines must be objects with the same few keys"
                 )
             yield from (row for row in some if isinstance(row, BadRow))
             good = [row for row in some if not isinstance(row, BadRow)]
@@ -99,7 +99,7 @@ def json_objects(lines: Lines) -> Iterator[tuple[int, dict[str, Any]] | BadRow]:
 def _row(
     number: int, value: dict[str, Any], columns: dict[str, int], chosen: str, tokenised: bool
 ) -> tuple[int, list[Any]] | BadRow:
-    """Cells in the order of the columns, to which new ones are added; what is nested becomes JSON again."""
+    """Cells in column order; new columns are added, nested values become JSON again."""
     text = value.get(chosen)
     if not columns.keys() >= value.keys():
         for key in value:
@@ -107,11 +107,11 @@ def _row(
     try:
         cells = [c if c is None or isinstance(c, str) else _encode(c) for c in map(value.get, columns)]
     except RecursionError:
-        return BadRow(number, "JSON that is nested too deeply")
+        return BadRow(number, "JSON is nested too deeply")
     fits = _are_tokens(text) if tokenised else not isinstance(text, (list, dict))
     if text is not None and not fits:
-        wanted = "a list of strings, as the first one is" if tokenised else "a text"
-        return BadRow.of(number, f"column {chosen!r} does not hold {wanted}", str(cells[columns[chosen]]))
+        wanted = "a list of strings like the first one" if tokenised else "a text"
+        return BadRow.of(number, f"column {chosen!r} is not {wanted}", str(cells[columns[chosen]]))
     if tokenised:
         cells[columns[chosen]] = text
     return number, cells

@@ -1,4 +1,4 @@
-"""What the formats have in common: rows, bad rows, tables of them, and the batches that users see."""
+"""Shared by all formats: rows, bad rows, tables, and the batches that users see."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import polars as pl
 
 from coterie.errors import InputError
 
-#: More columns than this are no table; as many as a sheet of Excel may have.
+#: Most columns of a table; the limit of an Excel sheet.
 MAX_COLUMNS = 16_384
-#: How much of a bad row is kept for telling.
+#: How many characters of a bad row are kept for messages.
 _SHOWN = 200
 
 _LONE = re.compile("[\ud800-\udfff]")
@@ -23,7 +23,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that could not be read: the line it begins on, why, and how it looks."""
+    """A row that could not be read: its first line, the reason, and its content."""
 
     line: int
     reason: str
@@ -31,7 +31,7 @@ class BadRow:
 
     @classmethod
     def of(cls, line: int, reason: str, value: str) -> BadRow:
-        """A bad row with the beginning of its value, spelled so that it can be shown anywhere."""
+        """A bad row with the beginning of its content, escaped so that it can be printed anywhere."""
         return cls(line, reason, _LONE.sub(_spelled, value[:_SHOWN].rstrip("\r\n")))
 
     def __str__(self) -> str:
@@ -40,23 +40,23 @@ class BadRow:
 
 
 class Rows(NamedTuple):
-    """Consecutive rows that could be read: the line each begins on, and its cells by column."""
+    """Consecutive rows that could be read: the line each starts on, and its cells."""
 
     lines: Sequence[int]
     cells: Sequence[list[Any]]
 
     def without(self, lines: set[int]) -> Rows:
-        """The rows that do not begin on one of the lines."""
+        """The rows that do not start on one of the lines."""
         kept = [i for i, line in enumerate(self.lines) if line not in lines]
         return Rows([self.lines[i] for i in kept], [self.cells[i] for i in kept])
 
 
 @dataclass
 class Table:
-    """Names of columns, which may become more while rows are read, and the rows.
+    """Column names, to which more may be added while rows are read, and the rows.
 
-    Cells are strings, or None where a row has no such column; in the text column of a `tokenised` table
-    they are lists of strings. Bytes that are not in the `encoding` are lone surrogates.
+    Cells are strings, or None if a row lacks the column; in the text column of a `tokenised` table they are
+    lists of strings. Bytes that are invalid in the `encoding` are lone surrogates.
     """
 
     columns: Collection[str]
@@ -67,7 +67,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive rows: the texts, the whole table, and for each row the line it began on."""
+    """Consecutive rows: the texts, the whole table, and the line each row starts on."""
 
     texts: pl.Series
     table: pl.DataFrame
@@ -76,7 +76,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may say about a file."""
+    """How to read a file; what is None is detected."""
 
     encoding: str | None = None
     delimiter: str | None = None
@@ -84,12 +84,12 @@ class Options:
 
 
 def table_of(rows: Iterator[Rows | BadRow], header: bool, place: str, encoding: str | None = None) -> Table:
-    """A table whose columns are named by the first row that is not blank, or else by their numbers."""
+    """A table whose first non-blank row names the columns, or with numbered columns."""
     line, first, rest = _first(rows, place)
     if len(first) > MAX_COLUMNS:
         raise InputError(
-            f"{place}, line {line}: {len(first):,} cells are more than the {MAX_COLUMNS:,} that a table "
-            "may have; is the delimiter the right one?"
+            f"{place}, line {line}: {len(first):,} cells, but a table can have at most {MAX_COLUMNS:,}; "
+            "is the delimiter right?"
         )
     if not header:
         names = [f"column_{i + 1}" for i in range(len(first))]
@@ -100,18 +100,18 @@ def table_of(rows: Iterator[Rows | BadRow], header: bool, place: str, encoding: 
 
 
 def _first(rows: Iterator[Rows | BadRow], place: str) -> tuple[int, list[str], Rows]:
-    """The first row that is not blank: its line, its cells, and the rows that came with it."""
-    for found in rows:
-        if isinstance(found, BadRow):  # without the first row there is no telling how wide the others must be
-            raise InputError(f"{place}, {found}")
-        for i, cells in enumerate(found.cells):
+    """The first non-blank row: its line, its cells, and the rows read together with it."""
+    for run in rows:
+        if isinstance(run, BadRow):  # without the first row, the number of columns is unknown
+            raise InputError(f"{place}, {run}")
+        for i, cells in enumerate(run.cells):
             if cells:
-                return found.lines[i], cells, Rows(found.lines[i + 1 :], found.cells[i + 1 :])
+                return run.lines[i], cells, Rows(run.lines[i + 1 :], run.cells[i + 1 :])
     raise InputError(f"{place} is empty")
 
 
 def column_names(header: list[str]) -> list[str]:
-    """Names that differ: an empty one is called by its number, a repeated one gets a number.
+    """Unique names: an empty one becomes its number, a repeated one gets a number.
 
     >>> column_names(["text", "", "text"])
     ['text', 'column_2', 'text_2']
@@ -134,7 +134,7 @@ def column_names(header: list[str]) -> list[str]:
 
 
 def unreadable(rows: Rows, encoding: str | None) -> list[BadRow]:
-    """The rows that are not Unicode text; `encoding` is the one their bytes were read in."""
+    """The rows that are not valid Unicode; `encoding` is the one their bytes were decoded with."""
     bad: list[BadRow] = []
     for line, cells in zip(*rows, strict=True):
         for cell in cells:
@@ -151,8 +151,8 @@ def _not_unicode(lone: str, encoding: str | None) -> str:
     if encoding is None or not _is_byte(lone):
         return f"half a character (lone surrogate U+{code:04X})"
     name = encoding.removesuffix("-sig")
-    advice = "name the encoding of the file, such as encoding='cp1252' (--encoding cp1252)"
-    return f"byte 0x{code - 0xDC00:02x} is not {name}; {advice}"
+    advice = "specify the encoding of the file, for example encoding='cp1252' (--encoding cp1252)"
+    return f"byte 0x{code - 0xDC00:02x} is not valid {name}; {advice}"
 
 
 def _is_byte(lone: str) -> bool:

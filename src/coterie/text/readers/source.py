@@ -1,4 +1,4 @@
-"""The reader of all formats: rows in, batches of texts out, bad rows told or counted."""
+"""The reader for all formats: batches of texts; bad rows are reported or counted."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from coterie.text.readers.rows import BadRow, Batch, Options, Rows, Table, unrea
 Format = Literal["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]
 FORMATS: tuple[Format, ...] = ("csv", "tsv", "jsonl", "parquet", "xlsx", "lines")
 
-#: Rows read at a time; fewer where they hold more characters or cells than this.
+#: Rows in a batch; fewer if they have more characters or cells than this.
 BATCH_ROWS = 20_000
 BATCH_CHARS = BATCH_CELLS = 1 << 23
-#: Bad rows that are kept for telling; all are counted.
+#: Bad rows kept for messages; all are counted.
 KEPT_BAD_ROWS = 20
 
 
 @dataclass
 class TextSource:
-    """The texts of a file, batch by batch; may be gone through more than once unless it is a stream.
+    """The texts of a file, batch by batch; can be iterated repeatedly unless it is a stream.
 
-    `skipped` counts the bad rows left out and `bad_rows` holds the first of them; both begin anew with
+    `skipped` counts the bad rows that were skipped and `bad_rows` lists the first of them; both are reset by
     each pass.
     """
 
@@ -56,7 +56,7 @@ class TextSource:
 
     @property
     def place(self) -> str:
-        """The file as messages call it."""
+        """The name of the source in messages."""
         return "standard input" if str(self.path) == "-" else str(self.path)
 
     def __iter__(self) -> Iterator[Batch]:
@@ -64,7 +64,7 @@ class TextSource:
         with told_faults(self.place), open_bytes(find(self.path)) as stream:
             head = stream.head()
             if not head:
-                before = ", or was read before" if str(self.path) == "-" else ""
+                before = ", or has already been read" if str(self.path) == "-" else ""
                 raise InputError(f"{self.place} is empty{before}")
             format_ = self.format or guess_format(self.path, head, self.options)
             if format_ == "parquet":
@@ -85,7 +85,7 @@ class TextSource:
         return (delimited.read_tsv if format_ == "tsv" else delimited.read_csv)(text, self.options)
 
     def _batches(self, table: Table, text: Lines | None) -> Iterator[Batch]:
-        # JSON lines have no header: where no line can be read there are no columns
+        # JSON Lines have no header: if no line can be read there are no columns
         chosen = choose_column(list(table.columns), self.column, self.place) if table.columns else ""
         empty = True
         for rows, bad in self._groups(table, text):
@@ -94,24 +94,22 @@ class TextSource:
                 empty = False
                 yield batch
         if empty and self.skipped:
-            raise InputError(
-                f"{self.place} has no row that can be read; the first bad one is {self.bad_rows[0]}"
-            )
+            raise InputError(f"no row of {self.place} could be read; the first error is {self.bad_rows[0]}")
         if empty:
             raise InputError(f"{self.place} has column names but no rows")
 
     def _groups(self, table: Table, text: Lines | None) -> Iterator[tuple[Rows, list[BadRow]]]:
-        """Rows that make a batch, and bad rows met with them; fewer than asked for where rows are large."""
+        """The rows of each batch, and the bad rows among them; fewer than `batch_rows` if rows are large."""
         numbers: list[int] = []
         cells: list[list[Any]] = []
         bad: list[BadRow] = []
         begun = 0
-        for found in table.rows:
-            if isinstance(found, BadRow):
-                bad.append(found)
+        for run in table.rows:
+            if isinstance(run, BadRow):
+                bad.append(run)
             else:
-                numbers += found.lines
-                cells += found.cells
+                numbers += run.lines
+                cells += run.cells
             read = text.read if text else 0
             most = min(self.batch_rows, max(BATCH_CELLS // max(len(table.columns), 1), 1))
             full = read - begun > BATCH_CHARS or len(bad) > BATCH_ROWS
@@ -122,19 +120,19 @@ class TextSource:
         yield Rows(numbers, cells), bad
 
     def _batch(self, rows: Rows, bad: list[BadRow], table: Table, chosen: str) -> Batch | None:
-        """The good rows as a batch, if there are any; the bad ones are counted, or the first is raised."""
+        """The good rows as a batch, if any; bad ones are counted, or the first one raises an error."""
         try:
             batch = make_batch(rows, table, chosen)
-        except UnicodeEncodeError:  # looked for only now, as it is rare
+        except UnicodeEncodeError:  # searched only now, as it is rare
             garbled = unreadable(rows, table.encoding)
             batch = make_batch(rows.without({row.line for row in garbled}), table, chosen)
             bad = sorted([*bad, *garbled], key=attrgetter("line"))
         if bad and not self.skip_bad:
-            # rows of a file in another encoding are not bad, and would be lost
+            # rows in another encoding are not bad, and must not be skipped
             advice = (
                 ""
                 if "encoding" in bad[0].reason
-                else "; mend the file, or skip such rows with skip_bad=True (--skip-bad)"
+                else "; fix the file, or skip such rows with skip_bad=True (--skip-bad)"
             )
             raise InputError(f"{self.place}, {bad[0]}{advice}")
         self.skipped += len(bad)
@@ -153,26 +151,26 @@ def read_texts(
     skip_bad: bool = False,
     batch_rows: int = BATCH_ROWS,
 ) -> TextSource:
-    """The texts of a file, read in batches of bounded memory.
+    """Read the texts of a file in batches, with bounded memory.
 
     Parameters
     ----------
     path
-        A file, plain or gzip, or "-" for standard input.
+        A file, gzipped or not, or "-" for standard input.
     column
-        Name of the column that holds the texts; may be left out where there is only one.
+        Name of the column with the texts; optional if there is only one column.
     format
-        csv, tsv, jsonl, parquet, xlsx or lines; told from the name and the content if not given.
+        csv, tsv, jsonl, parquet, xlsx or lines; by default detected from the name and the content.
     encoding, delimiter
-        Told from the content if not given: UTF-8, or UTF-16 and UTF-32 by their byte order mark.
+        By default detected from the content: UTF-8, or UTF-16 and UTF-32 with a byte order mark.
     header
-        Whether the first row of a CSV, TSV or Excel file names the columns; else they are column_1,
+        Whether the first row of a CSV, TSV or Excel file names the columns; if not, they are column_1,
         column_2 …
     skip_bad
-        Leave out rows that cannot be read and count them in `TextSource.skipped`, instead of stopping
-        at the first with an error.
+        Skip rows that cannot be read and count them in `TextSource.skipped`, instead of raising an error at
+        the first.
     batch_rows
-        Rows of a batch. There are fewer in the last one, and where rows are bad or very long.
+        Rows in a batch; fewer in the last one, and if rows are bad or very long.
 
     Examples
     --------
@@ -187,7 +185,9 @@ def read_texts(
     if batch_rows < 1:
         raise InputError(f"batch_rows must be at least 1, got {batch_rows!r}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise InputError(f"delimiter must be one character, and no quote or line end; got {delimiter!r}")
+        raise InputError(
+            f"delimiter must be one character other than a quote or line break, got {delimiter!r}"
+        )
     if encoding is not None:
         check_encoding(encoding)
     return TextSource(path, column, format, Options(encoding, delimiter, header), skip_bad, batch_rows)
@@ -201,7 +201,7 @@ _BY_NAME: dict[str, Format] = {
 
 
 def guess_format(path: str | Path, head: bytes, options: Options) -> Format:
-    """The format by its signature, else by the name of the file, else by its first lines."""
+    """The format by its signature, else by the file name, else by the first lines."""
     if head.startswith(b"PAR1\x15"):
         return "parquet"
     if head.startswith(b"PK\x03\x04"):
@@ -217,7 +217,7 @@ def guess_format(path: str | Path, head: bytes, options: Options) -> Format:
 
 
 def make_batch(rows: Rows, table: Table, chosen: str) -> Batch | None:
-    """A batch of rows, some of which may have fewer cells than there are columns by now; None of none."""
+    """A batch of rows, or None if there are none; rows may lack columns that were added later."""
     if not rows.lines:
         return None
     columns: list[Sequence[Any]] = list(zip_longest(*rows.cells))
