@@ -225,7 +225,7 @@ def test_warnings_are_given_and_recorded(tmp_path):
     path = tmp_path / "tickets.csv"
     pl.DataFrame({"subject": [*subjects(), *(["xyzzy"] + [f"w{i}" for i in range(19)])]}).write_csv(path)
     model = TopicModel(n_topics=3, seeds={"Post": ["parcel", "submarine"]})
-    with pytest.warns(UserWarning, match="texts hold no word|seed 'Post'") as told:
+    with pytest.warns(UserWarning, match="texts share no word|seed words of 'Post'") as told:
         run = fit_run(read_texts(path, "subject"), tmp_path / "run", model)
     said = [str(warning.message) for warning in told]
     assert len(said) == 2
@@ -343,7 +343,7 @@ def test_one_date_that_cannot_be_read_is_told_and_the_others_count(tmp_path):
     assert any("n/a" in warning for warning in run.info["warnings"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert '"unit":"' in page  # a timeline was drawn
-    assert "dates cannot be read:" not in page
+    assert "dates could not be read:" not in page
 
 
 def test_texts_in_another_language_are_told(tmp_path):

@@ -25,7 +25,7 @@ WORDS = {
 
 
 def rows(n=240, seed=0):
-    """Texts of three subjects, their subject and a date; row 0 is empty and row 1 holds no known word."""
+    """Texts of three subjects, their subject and a date; row 0 is empty and row 1 has no known word."""
     import random
 
     draw = random.Random(seed)
@@ -154,7 +154,7 @@ def test_edits_are_applied_again_by_the_next_fit_unless_it_is_fresh(tickets, run
         (["--text", "subject", "--seed-words", "billing"], "--seed-words must look like"),
         (
             ["--text", "subject", "--seed-words", "x: qqq", "--topics", "2"],
-            "none of the words of the seed 'x'",
+            "none of the seed words of 'x'",
         ),
         (["--text", "title"], "no column 'title'"),
         (["--text", "subject", "--method", "nfm"], "unknown method 'nfm'"),
@@ -326,7 +326,7 @@ def test_many_rows_left_out_are_a_warning_of_the_run(tmp_path):
     assert "--encoding cp1252" in refused.stderr
     assert "--skip-bad" not in refused.stderr
     out = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", "--skip-bad")
-    assert "20 of 40 rows could not be read and are missing here" in out.stderr
+    assert "20 of 40 rows that could not be read" in out.stderr
     assert "20 of 40 rows" in json.loads((tmp_path / "run/run.json").read_text())["warnings"][0]
     whole = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", "--encoding", "cp1252")
     assert "40 texts" in whole.stdout

@@ -38,12 +38,12 @@ def test_rename_in_place_and_undo(show, served, live, fresh):
     assert log_of(page) == [f"rename topic 1 ({before}) to 't[/] parcels'"]
     assert kinds_of(live, run) == ["rename"]
     page.locator("#actions [data-do=edit]").click()
-    page.get_by_role("button", name="undo the last").click()
+    page.get_by_role("button", name="undo the last edit").click()
     done(page)
     until(page, "document.querySelector('#panel h2 bdi')?.textContent === arg", before)
     assert kinds_of(live, run) == []
     page.locator("#actions [data-do=edit]").click()
-    assert page.get_by_role("button", name="undo the last").is_disabled()
+    assert page.get_by_role("button", name="undo the last edit").is_disabled()
 
 
 def test_merge(show, served, live, fresh):
@@ -150,7 +150,7 @@ def test_two_pages_at_once_are_told_that_the_run_changed(show, live, fresh):
     one.keyboard.press("Enter")
     until(one, "document.querySelector('#panel h2').textContent.startsWith('first')")
     other.get_by_role("dialog").get_by_role("button", name="split", exact=True).click()
-    other.get_by_role("button", name="load the new state").click()
+    other.get_by_role("button", name="reload").click()
     until(other, "document.querySelector('#panel h2').textContent.startsWith('first')")
     assert kinds_of(live, run) == ["rename"]
 
@@ -163,7 +163,7 @@ def test_refit_in_the_background_with_progress(show, served, live, fresh):
     page.keyboard.press("Enter")
     until(page, "document.querySelector('#panel h2').textContent.startsWith('kept name')")
     page.locator("#actions [data-do=edit]").click()
-    page.get_by_role("button", name="refit with these edits…").click()
+    page.get_by_role("button", name="fit again with these edits…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("this many").check()
     dialog.get_by_label("Number of topics").fill("8")
@@ -197,7 +197,7 @@ def test_a_refit_can_be_cancelled(show, served, live, fresh, twenty):
     page.locator("#actions [data-do=edit]").click()
     page.get_by_role("button", name="refit…").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("find a good one").check()
+    dialog.get_by_label("estimate it").check()
     dialog.get_by_role("button", name="refit", exact=True).click()
     dialog.wait_for(state="detached")
     page.locator("#jobs [role=progressbar]").wait_for()
@@ -217,7 +217,7 @@ def test_a_refit_can_be_cancelled(show, served, live, fresh, twenty):
 def test_compare_two_runs(show, served):
     page = settled(show("/?run=tickets"))
     page.get_by_role("button", name="compare").click()
-    page.get_by_text("Choose the run to compare with.").wait_for()
+    page.get_by_text("Choose a run to compare with.").wait_for()
     page.get_by_label("after:").select_option("tickets-7")
     page.wait_for_selector(".flows")
     found = served.api("/compare", a="tickets", b="tickets-7")
@@ -230,7 +230,7 @@ def test_compare_two_runs(show, served):
         "split": "split",
         "born": "new",
         "gone": "gone",
-        "kept": "kept, with the part of their texts",
+        "kept": "kept, with the share of their texts",
     }
     assert headings == [title for key, title in known.items() if found[key]]
     assert page.locator(".flows .bar").count() == len({flow["from"] for flow in found["flows"]}) + len(

@@ -164,7 +164,7 @@ def test_texts_are_marked_by_mouse_and_keys_on_several_pages(show):
     assert head.evaluate("box => box.indeterminate")
     head.check()
     assert tools.locator("strong").inner_text() == "51 marked"
-    page.get_by_label("Take the marks away").click()
+    page.get_by_label("Clear the selection").click()
     tools.wait_for(state="detached")
     assert not any(box.is_checked() for box in boxes.all())
 

@@ -231,7 +231,7 @@ def test_three_texts(show):
     parts = page.eval_on_selector_all("main > section", "all => all.map(part => part.id)")
     assert parts == ["checks", "sizes", "map", "topics", "number", "meaning"]
     assert "late parcel" in page.locator(".card").inner_text()
-    assert "1 text (33 %) holds no known word" in page.locator("#checks").inner_text()
+    assert "1 text (33 %) has no known word" in page.locator("#checks").inner_text()
 
 
 def test_columns_that_cannot_be_used_are_told(browser, tmp_path, tiny):
@@ -244,5 +244,5 @@ def test_columns_that_cannot_be_used_are_told(browser, tmp_path, tiny):
     page = browser.new_page()
     page.goto(path.as_uri())
     assert "tomorrow" in page.locator("#time").inner_text()
-    assert "1 text without a class left out." in page.locator("#classes").inner_text()
+    assert "1 text without a class are not included." in page.locator("#classes").inner_text()
     page.close()

@@ -125,7 +125,7 @@ def test_folders_that_are_not_ours_are_refused_before_any_work(tmp_path, monkeyp
     refused(documents, "holds files but no")
     (tmp_path / "file").write_text("x")
     refused(tmp_path / "file", "is a file, not a folder")
-    refused(tmp_path / "file" / "run", "cannot be written: a part of its path is a file")
+    refused(tmp_path / "file" / "run", "cannot be written: part of its path is a file")
     refused("/", "disk of its own")
     refused("a\0b", "is no path of a folder")
     refused(tmp_path / ("x" * 300), "name is too long")

@@ -225,7 +225,7 @@ def test_limits_hold_for_writing_too(tmp_path, monkeypatch):
     ):
         write_state(tmp_path / "a", "thing", {"a": [1] * 20})
     monkeypatch.setattr(arrays, "MAX_BYTES", 100)
-    with pytest.raises(InputError, match="more than the 100 that are ever read"):
+    with pytest.raises(InputError, match="more than the 100 that can be read"):
         write_state(tmp_path / "b", "thing", {"a": np.zeros(20)})
     monkeypatch.setattr(files, "MAX_JSON_BYTES", 50)
     with pytest.raises(InputError, match="more than 50 bytes of JSON"):
@@ -294,7 +294,7 @@ def test_missing_and_strange_files(saved, tmp_path):
     refused(saved, "is not a plain file")
     (saved / "state.json").unlink()
     (saved / "state.json").symlink_to("state.json")
-    refused(saved, "its links lead in a circle")
+    refused(saved, "its links form a loop")
     with pytest.raises(InputError, match="is missing"):
         checksum(tmp_path / "nowhere")
 
@@ -326,7 +326,7 @@ def test_oversized_files_are_not_read(saved, monkeypatch):
     write_state(saved / "b", "model", {"x": np.zeros(3)})
     with (saved / "b" / "arrays.safetensors").open("r+b") as file:
         file.truncate(1 << 40)
-    refused(saved / "b", "more than the 8,589,934,592 that are ever read")
+    refused(saved / "b", "more than the 8,589,934,592 that can be read")
 
 
 @pytest.mark.parametrize(

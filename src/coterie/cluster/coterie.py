@@ -59,41 +59,40 @@ class Coterie(TopicEstimator):
     Parameters
     ----------
     n_topics
-        Number of topics, or "auto": read from how well halves of the texts agree (`number_of_topics_`).
+        Number of topics, or "auto": estimated by how well halves of the texts agree (`number_of_topics_`).
     dimensions
-        Number of directions.
+        Number of dimensions of the vectors.
     restarts
-        Starts of k-means; the one with the best objective goes on. Up to five times as many are made where
-        texts are few.
+        Restarts of k-means; the one with the best objective is used. Up to five times as many if there are
+        few texts.
     refine
-        "auto" refines, and gives it up if the words of texts left out then tell their topics clearly less
-        well than before; True always keeps the refined topics, False stops at k-means.
+        "auto" refines, but returns to k-means if held-out texts are then predicted clearly worse than
+        before; True always keeps the refined topics, False stops after k-means.
     embeddings
-        Vectors of the texts from elsewhere, never needed: an array with a row for each row of X, a function
-        of texts, an object with `encode`, or "static" for the small model of the extra ``coterie[words]``.
-        All but the array need ``fit(X, texts=…)``. How much they say is read from the data (`share_`).
+        Optional embeddings of the texts: an array with a row for each row of X, a function of texts, an
+        object with `encode`, or "static" for the small model of the extra ``coterie[words]``. All but the
+        array need ``fit(X, texts=…)``. Their weight is estimated from the data (`share_`).
     random_state
-        Seed of the starts. The default gives the same topics every time.
+        Seed of the random number generator. The default gives the same topics every time.
 
     Attributes
     ----------
     components_
         Topics × terms: how likely a word of a topic is each term.
     topic_terms_
-        Topics × columns of X, up to 40: terms that tell the topic and keep each other's company, the best
-        first.
+        Topics × columns of X, up to 40: distinctive terms that co-occur with each other, the best first.
     labels_
         The topic of each row; absent if an engine was fitted.
     n_topics_
-        Number of topics; fewer than asked for where some were left without a text.
+        Number of topics; fewer than requested if some have no texts.
     number_of_topics_
         How the number of topics was chosen, or None if it was given.
     refined_
         Whether the topics are the refined ones.
     share_
-        How much `embeddings` say beside co-occurrence, from 0 to 0.85; 0 without them.
+        The weight of `embeddings` relative to co-occurrence, from 0 to 0.85; 0 without them.
     anchor_topics_
-        The topic of each anchor that was given to `fit`, −1 for one that no text held.
+        The topic of each group of anchors given to `fit`, −1 if no text contains them.
 
     >>> X = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 3], [0, 0, 2, 1], [0, 0, 1, 1]])
     >>> model = Coterie(n_topics=2).fit(X)
@@ -333,7 +332,7 @@ class Coterie(TopicEstimator):
             check_choice("n_topics", self.n_topics, ("auto", "a whole number"), self)
         else:
             check_count("n_topics", self.n_topics, self)
-        tell("counting company", 0)
+        tell("counting co-occurrence", 0)
         known = terms_that_count(documents)
         inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
@@ -375,7 +374,7 @@ class Coterie(TopicEstimator):
         if self.n_topics != "auto":
             if int(self.n_topics) < fewest:
                 raise InputError(
-                    f"n_topics must be at least the number of anchors, {fewest}; got {self.n_topics}"
+                    f"n_topics must be at least the number of seeded topics, {fewest}; got {self.n_topics}"
                 )
             with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
             return max(min(int(self.n_topics), max(with_words, 1)), fewest)
@@ -384,8 +383,8 @@ class Coterie(TopicEstimator):
         if not found.structured and found.peaks:
             plausible = " or ".join(map(str, found.peaks))
             warnings.warn(
-                "The texts show no more structure than their words dealt out at random: there is one topic. "
-                f"If you know better, give n_topics; {plausible} would be most plausible.",
+                "The texts show no more structure than shuffled texts, so there is one topic. "
+                f"To get more, set n_topics; {plausible} is most plausible.",
                 stacklevel=4,
             )
         return max(found.n_topics, fewest)
@@ -436,7 +435,7 @@ class Coterie(TopicEstimator):
         if self.view_ is not None:
             vectors, width = self._given(engine, texts, embeddings, fitting=False), len(self.view_.mean)
             if vectors.shape[1] != width:
-                raise InputError(f"embeddings must be {width} numbers wide as in fit, got {vectors.shape[1]}")
+                raise InputError(f"embeddings must have {width} columns as in fit, got {vectors.shape[1]}")
 
         def score(block: Block) -> tuple[Array, Floats]:
             check_block(block, self._non_negative)
@@ -455,11 +454,11 @@ class Coterie(TopicEstimator):
             return checked(embeddings, n_rows)
         if not is_source(self.embeddings):
             raise InputError(
-                "Coterie was fitted with an array of embeddings: give embeddings=…, one row a text"
+                "Coterie was fitted with an array of embeddings: pass embeddings=… with one row per text"
             )
         if texts is None:
             how = "texts=…" if fitting else "texts=… or embeddings=…"
-            raise InputError(f"Coterie has embeddings: give {how}, one for each row of X")
+            raise InputError(f"Coterie was fitted with embeddings: pass {how}, one for each row of X")
         if len(texts) != n_rows:
             raise InputError(f"texts must have one text for each of {n_rows} rows, got {len(texts)}")
         return vectors_of(self.embeddings, texts)

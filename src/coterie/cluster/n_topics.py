@@ -244,7 +244,7 @@ def agreement(vectors: Floats, random: np.random.RandomState, largest: int | Non
     # the largest first: they take longest, and nobody should wait for them at the end
     tasks = list(zip(grid, seeds.tolist(), strict=True))[::-1]
     answers = ordered_map(measured, tasks, usable_threads(None))
-    found = list(counted(answers, "reading the number of topics", len(tasks)))[::-1]
+    found = list(counted(answers, "estimating the number of topics", len(tasks)))[::-1]
     cloud: list[float] = []
     for k, (_, null) in zip(grid, found, strict=True):
         cloud.append(null if null is not None else cloud[-1] * (grid[len(cloud) - 1] / k) ** 0.5)

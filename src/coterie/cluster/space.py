@@ -76,7 +76,7 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
 
     def product(Q: Array) -> Array:
         nonlocal passes
-        tell("finding directions", passes, _ITERATIONS + 1, "passes")
+        tell("computing vectors", passes, _ITERATIONS + 1, "passes")
         passes += 1
         image = company @ Q.astype(FLOAT)
         return across @ texts.sum(lambda block: _gram(block, image))

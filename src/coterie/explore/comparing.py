@@ -67,7 +67,7 @@ class Comparison(BaseModel):
     b: list[Brief]
     same_texts: bool = Field(description="matched by row; else by equal text")
     common: int = Field(description="texts found in both")
-    moved: int = Field(description="texts that are not where most of their topic went")
+    moved: int = Field(description="texts that moved differently from most of their topic")
     moved_share: float
     flows: list[Flow]
     kept: list[Kept]

@@ -167,7 +167,7 @@ def _edits(opened: OpenedRun, request: schemas.EditRequest) -> tuple[Edit, Calla
         if topics:
             raise Invalid("a ban is for all topics: leave topics out")
         if one.terms and not any(map(len, columns_of(list(one.terms), opened.model.vectorizer_))):
-            raise Invalid(f"no term of the model is written like {', '.join(map(repr, one.terms))[:200]}")
+            raise Invalid(f"the model has no term {', '.join(map(repr, one.terms))[:200]}")
     return one, lambda run: [one]
 
 
@@ -192,7 +192,7 @@ def _only(request: schemas.EditRequest, fields: Sequence[str]) -> None:
     """Refuse what this kind of edit does not look at: somebody meant something by it."""
     for field in ("label", "parts", "terms", "rows", "texts"):
         if field not in fields and getattr(request, field) is not None:
-            raise Invalid(f"{field} is not for {request.kind}; leave it out")
+            raise Invalid(f"{field} cannot be used with {request.kind}; omit it")
 
 
 def _reference(opened: OpenedRun, topic: int) -> Reference:
@@ -214,7 +214,7 @@ def _moves(pin: Edit, texts: int) -> str:
 
 def _many(topics: int | str) -> str:
     if topics == "auto":
-        return "as many topics as the texts show"
+        return "an estimated number of topics"
     return "1 topic" if topics == 1 else f"{topics} topics"
 
 
@@ -224,7 +224,7 @@ def _changed(workspace: Workspace, name: str, version: str, change: Change, hand
     if not opened.counted.ready:
         tell("counting terms", 0)
     if not opened.counted.wait():
-        raise InputError(opened.counted.problem or f"{name} was closed meanwhile; try again")
+        raise InputError(opened.counted.problem or f"{name} was closed in the meantime; try again")
     workspace.check(name, version)
     model = copy.copy(opened.model)
     run = Run(opened.run.folder, model, opened.run.info)

@@ -111,7 +111,7 @@ class Guard:
         given = headers.all("host")
         name = _name(given[0]) if len(given) == 1 else None
         if name is None or not (name in self.names or (self.everywhere and _is_address(name))):
-            raise _No(421, f"this server does not answer for {_shown(given)}; open the address it printed")
+            raise _No(421, f"this server does not serve {_shown(given)}; open the URL it printed")
 
     async def _let_in(self, scope: Scope, headers: _Headers, send: Send) -> bool:
         """Look for the token in the cookie, or in the address, which becomes one. Was it answered?"""
@@ -126,7 +126,7 @@ class Guard:
             kept = f"{cookie}={quote(given[0], safe='')}; HttpOnly; SameSite=Strict; Path=/"
             await _answer(send, 303, {}, location=place, set_cookie=kept)
             return True
-        sentence = "this server asks for a token: open the whole address that coterie explore printed"
+        sentence = "this server needs a token: open the complete URL printed by coterie explore"
         if "text/html" in headers.one("accept"):
             # a link from elsewhere comes without the cookie; one from this page comes with it
             page = (
@@ -222,14 +222,14 @@ def _check_site(scope: Scope, headers: _Headers) -> None:
     host = headers.one("host").strip().lower()
     own = {f"http://{host}", f"https://{host}"}
     if origin and not (len(origin) == 1 and origin[0].lower() in own):
-        raise _No(403, f"requests from {_shown(origin)} are not answered; open the page itself")
+        raise _No(403, f"requests from {_shown(origin)} are rejected; open the page itself")
     followed = (
         method in _SAFE
         and headers.one("sec-fetch-mode").lower() == "navigate"
         and headers.one("sec-fetch-dest").lower() in ("document", "")
     )
     if site not in ("", "same-origin", "none") and not followed:
-        raise _No(403, "requests from other sites are not answered; open the page itself")
+        raise _No(403, "requests from other sites are rejected; open the page itself")
     if method not in _SAFE and headers.one("x-coterie") != "1":
         raise _No(403, "a request that changes something needs the header X-Coterie: 1")
 
@@ -241,7 +241,7 @@ def _check_kind(scope: Scope, headers: _Headers) -> None:
     wanted = "application/octet-stream" if scope["path"] == UPLOADS else "application/json"
     given = headers.one("content-type").split(";")[0].strip().lower()
     if given != wanted:
-        raise _No(415, f"the body must be {wanted}, and Content-Type must say so; got {given[:60]!r}")
+        raise _No(415, f"the body and Content-Type must be {wanted}; got {given[:60]!r}")
 
 
 def _length(headers: _Headers) -> int:

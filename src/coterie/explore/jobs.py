@@ -164,7 +164,7 @@ class Jobs:
 
     def _new(self, kind: Kind, run: str, title: str) -> Handle:
         if self._closed:
-            raise Changed("the server is about to end; nothing new is begun")
+            raise Changed("the server is shutting down; no new work is started")
         handle = Handle(secrets.token_hex(8), kind, run, title)
         self._workspace.reserve(run)
         with self._lock:
@@ -178,7 +178,7 @@ class Jobs:
         with self._lock:
             handle = self._jobs.get(id)
         if handle is None:
-            raise Missing(f"there is no job {id[:40]!r} here any more")
+            raise Missing(f"there is no job {id[:40]!r} any more")
         return handle
 
     def _cancel(self, handle: Handle) -> None:
@@ -211,7 +211,7 @@ class Jobs:
         except (InputError, Refused) as error:
             handle.error = self._workspace.told(error)
         except MemoryError:
-            handle.error = "this takes more memory than there is; try a part of the texts"
+            handle.error = "not enough memory; try fewer texts"
         except Exception as error:
             handle.error = FAULT
             _log.error("%s of %s failed", handle.kind, handle.run, exc_info=error)

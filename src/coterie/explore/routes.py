@@ -281,7 +281,7 @@ def _corners(lasso: str) -> tuple[Corner, ...]:
     """Corners from "x,y x,y …"."""
     pairs = [pair.split(",") for pair in lasso.split(" ")]
     if not 3 <= len(pairs) <= MOST_CORNERS:
-        raise Invalid(f"a lasso has 3 to {MOST_CORNERS} corners; this one has {len(pairs):,}")
+        raise Invalid(f"a lasso must have 3 to {MOST_CORNERS} corners, got {len(pairs):,}")
     if not re.fullmatch(schemas.LASSO, lasso):
         raise Invalid("a lasso must be like 0.1,0.2 0.3,0.2 0.2,0.4")
     return tuple((float(x), float(y)) for x, y in pairs)

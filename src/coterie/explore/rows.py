@@ -82,11 +82,9 @@ class Rows:
             found = pl.read_ipc(folder / "rows.arrow")
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             what = (str(error).splitlines() or [type(error).__name__])[0]
-            raise InputError(f"{path} cannot be read: {what[:200]}; fit again") from error
+            raise InputError(f"{path} could not be read: {what[:200]}; fit again") from error
         if len(found) != self._data["texts"]:
-            raise InputError(
-                f"{path} has {len(found):,} rows where {self._data['texts']:,} are expected; fit again"
-            )
+            raise InputError(f"{path} has {len(found):,} rows instead of {self._data['texts']:,}; fit again")
         return found
 
     def texts(self) -> pl.Series:

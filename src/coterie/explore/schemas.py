@@ -18,7 +18,7 @@ MOST_COLUMNS = 200
 class Problem(BaseModel):
     """Why a request was not answered as asked."""
 
-    error: str = Field(description="one sentence for people")
+    error: str = Field(description="one sentence for users")
 
 
 class Limits(BaseModel):
@@ -43,7 +43,7 @@ class RunEntry(BaseModel):
     """A run in the list of runs; one that cannot be read has an error."""
 
     name: str
-    source: str = Field(description="name of the file that it was made of")
+    source: str = Field(description="name of the input file")
     texts: int
     topics: int
     made: str
@@ -61,23 +61,23 @@ class Brief(BaseModel):
 
     id: int
     label: str
-    named: bool = Field(description="whether a person gave the label")
-    size: int = Field(description="texts, those without a known word left out")
-    share: float = Field(description="part of all texts")
-    terms: list[str] = Field(description="the most telling, at most 8")
+    named: bool = Field(description="whether the label was set by hand")
+    size: int = Field(description="number of texts, without those that have no known word")
+    share: float = Field(description="share of all texts")
+    terms: list[str] = Field(description="the most distinctive, at most 8")
     coherence: float = Field(description="mean NPMI of its first terms, -1 to 1")
     coherence_words: str = Field(description="what that means")
-    distinctiveness: float = Field(description="part of the uses of its terms that is in this topic")
+    distinctiveness: float = Field(description="share of the uses of its terms that falls into this topic")
     confidence: float = Field(description="mean over its texts")
     colour: str = Field(pattern="^#[0-9a-f]{6}$")
-    at: tuple[float, float] = Field(description="middle of its disc on the map")
+    at: tuple[float, float] = Field(description="centre of its disc on the map")
     radius: float
 
 
 class Check(BaseModel):
     """What a reader should know before trusting topics."""
 
-    look: bool = Field(description="whether this deserves a look")
+    look: bool = Field(description="whether this is a warning")
     text: str
 
 
@@ -106,12 +106,16 @@ class Overview(BaseModel):
     """A run: what it was made of, and its topics, the largest first."""
 
     name: str
-    version: str = Field(pattern="^[0-9a-f]{16}$", description="changes name the version they were made for")
-    source: str = Field(description="name of the file that it was made of")
+    version: str = Field(
+        pattern="^[0-9a-f]{16}$", description="changes must state the version they are based on"
+    )
+    source: str = Field(description="name of the input file")
     column: str
-    date: str | None = Field(description="column of dates")
-    label: str | None = Field(description="column of known classes")
-    classes: list[ClassCount] | None = Field(description="to filter by: the largest 200; null without such")
+    date: str | None = Field(description="column with dates")
+    label: str | None = Field(description="class column")
+    classes: list[ClassCount] | None = Field(
+        description="classes to filter by, the largest 200; null if there are none"
+    )
     dates: Dates | None = Field(description="of the first and the last text; null without dates")
     texts: int
     known: int = Field(description="texts with a known word")
@@ -122,9 +126,11 @@ class Overview(BaseModel):
     checks: list[Check]
     topics: list[Brief]
     edits: list[EditEntry]
-    left_out: int = Field(description="edits that could not be applied again")
+    left_out: int = Field(description="edits that were skipped")
     can_undo: bool
-    ready: bool = Field(description="texts are counted: search by meaning, similar texts and edits are quick")
+    ready: bool = Field(
+        description="whether texts are counted, so that search by meaning, similar texts and edits are fast"
+    )
     has_report: bool
 
 
@@ -183,9 +189,9 @@ class Through(BaseModel):
 class Match(BaseModel):
     """How a text fits a query by meaning."""
 
-    score: float = Field(description="1: as much as a text that holds all terms of the query")
-    shared: list[str] = Field(description="terms of the query that the text holds")
-    through: list[Through] = Field(description="its terms that are near to those of the query")
+    score: float = Field(description="1: like a text with all terms of the query")
+    shared: list[str] = Field(description="terms of the query in the text")
+    through: list[Through] = Field(description="its terms that are related to those of the query")
 
 
 class Text(BaseModel):
@@ -202,8 +208,8 @@ class Text(BaseModel):
     topic: int
     second: int | None
     confidence: float
-    words: list[str] = Field(description="its words that speak for the topic")
-    related: list[str] = Field(description="words of the topic near to the text")
+    words: list[str] = Field(description="its deciding words")
+    related: list[str] = Field(description="related words of the topic")
     note: str
     marks: list[tuple[int, int, Literal["word", "query", "related"]]] = Field(
         description="start, end (code points) and kind; in order, none over another, at most 1,000"
@@ -226,15 +232,17 @@ class WholeText(Text):
 
     columns: list[Cell]
     similar: list[Text] = Field(description="nearest in meaning; empty until the run is ready")
-    at: tuple[float, float] | None = Field(description="its place on the map")
+    at: tuple[float, float] | None = Field(description="its position on the map")
 
 
 class Query(BaseModel):
     """How a query was understood: by words, its words and phrases as written; by meaning, its terms."""
 
-    known: list[str] = Field(description="by words: some text holds it; by meaning: the model knows it")
-    unknown: list[str] = Field(description="by words: no text of the run holds it; by meaning: not known")
-    related: list[Through] = Field(description="terms near to those known, by meaning only")
+    known: list[str] = Field(description="by words: it occurs in a text; by meaning: it is in the vocabulary")
+    unknown: list[str] = Field(
+        description="by words: it occurs in no text; by meaning: it is not in the vocabulary"
+    )
+    related: list[Through] = Field(description="related terms, for search by meaning only")
     indexed: bool = Field(description="whether search by meaning can be used now")
 
 
@@ -272,7 +280,7 @@ class FilterQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
-    q: str = Field(default="", max_length=1000, description="words, or what is meant; quotes make a phrase")
+    q: str = Field(default="", max_length=1000, description="words, or a meaning; quotes make a phrase")
     mode: Mode = "words"
     topic: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(default=[], max_length=1000)
     least: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description="least confidence")
@@ -287,7 +295,7 @@ class FilterQuery(BaseModel):
         json_schema_extra={"pattern": LASSO},
     )
     row: list[Annotated[int, Field(ge=0, lt=1 << 32)]] = Field(default=[], max_length=10_000)
-    known: bool | None = Field(default=None, description="whether the model knows a word of the text")
+    known: bool | None = Field(default=None, description="whether the text has a known word")
 
 
 class TextsQuery(FilterQuery):
@@ -345,7 +353,7 @@ class Answer(BaseModel):
     marks: list[tuple[int, int, Literal["word", "query", "related"]]]
     shares: list[TopicShare] = Field(description="the five largest")
     at: tuple[float, float] | None
-    unknown: list[str] = Field(description="words that the model does not know")
+    unknown: list[str] = Field(description="words outside the vocabulary")
 
 
 class Answers(BaseModel):
@@ -364,7 +372,7 @@ class Strict(BaseModel):
 
 
 VersionOf = Annotated[
-    str, Field(pattern="^[0-9a-f]{16}$", description="version of the run that the change was made for")
+    str, Field(pattern="^[0-9a-f]{16}$", description="version of the run that the change is based on")
 ]
 TopicId = Annotated[int, Field(ge=0, lt=1 << 31)]
 RunName = Annotated[str, Field(min_length=1, max_length=100, description="name of a run's folder")]
@@ -400,7 +408,7 @@ class RefitRequest(Strict):
 
     version: VersionOf
     topics: Number | Literal["auto"] | None = Field(
-        default=None, description="null: as many as the last fit found; auto: looked for again"
+        default=None, description="null: as many as in the last fit; auto: estimate again"
     )
     name: RunName | None = Field(default=None, description="of the new run; null replaces this one")
 
@@ -418,7 +426,7 @@ class Job(BaseModel):
     total: int | None
     unit: str
     seconds: float = Field(description="since it began to run")
-    remaining: float | None = Field(description="seconds of this stage, where that can be told")
+    remaining: float | None = Field(description="seconds left in this stage, if known")
     error: str | None
     version: str | None = Field(description="of the run when done")
 
@@ -455,8 +463,8 @@ class Upload(BaseModel):
     id: str
     name: str
     bytes: int
-    rows_seen: int = Field(description="first rows that were looked at")
-    skipped: int = Field(description="rows among them that could not be read; a fit leaves such out")
+    rows_seen: int = Field(description="number of rows inspected")
+    skipped: int = Field(description="rows among them that could not be read and would be skipped")
     columns: list[UploadedColumn]
     preview: list[list[str]]
     guess: Guess
@@ -469,8 +477,8 @@ class FitRequest(Strict):
     """A fit of an uploaded file."""
 
     name: RunName
-    text: str = Field(max_length=1000, description="column of the texts")
-    date: str | None = Field(default=None, max_length=1000, description="column of dates")
-    label: str | None = Field(default=None, max_length=1000, description="column of known classes")
+    text: str = Field(max_length=1000, description="column with the texts")
+    date: str | None = Field(default=None, max_length=1000, description="column with dates")
+    label: str | None = Field(default=None, max_length=1000, description="class column")
     topics: Number | Literal["auto"] = "auto"
     language: str = Field(default="english", max_length=200, description="name or code; several with commas")

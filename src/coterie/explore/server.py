@@ -67,7 +67,7 @@ def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(
         title="coterie explore",
-        description="What the page of coterie explore asks, and nothing else. Requests that change something "
+        description="The API used by the page of coterie explore. Requests that change something "
         "need the header X-Coterie: 1.",
         version=__version__,
         docs_url=None,
@@ -135,7 +135,7 @@ def _sentence(error: RequestValidationError) -> str:
     if found["type"] == "missing":
         return f"{place} is missing"
     if found["type"] == "extra_forbidden":
-        return f"{place} is not known here"
+        return f"unknown field {place}"
     message = found["msg"].removeprefix("Value error, ")
     return f"{place}: {message[:1].lower()}{message[1:300]}; got {_shown(found.get('input'))}"
 
@@ -150,7 +150,7 @@ def _http_sentence(request: Request, error: StarletteHTTPException) -> str:
     if error.status_code == 404 and error.detail == HTTPStatus.NOT_FOUND.phrase:
         return f"there is no {request.url.path[:100]}"
     if error.status_code == 405:
-        return f"{request.method} is not for {request.url.path[:100]}"
+        return f"{request.method} is not allowed for {request.url.path[:100]}"
     return str(error.detail)
 
 
@@ -161,7 +161,7 @@ def _known_parameters(request: Request) -> None:
     known = {found["name"] for found in operation.get("parameters", ()) if found["in"] == "query"}
     if unknown := sorted(set(request.query_params) - known):
         listed = f"; there are {', '.join(sorted(known))}" if known else ""
-        raise Invalid(f"the parameter {unknown[0][:60]!r} is not known here{listed}")
+        raise Invalid(f"unknown parameter {unknown[0][:60]!r}{listed}")
 
 
 # --- running
@@ -212,9 +212,9 @@ def _welcome(server: Any, address: str, browser: bool, say: Callable[[str], None
         if server.should_exit:
             return
         time.sleep(0.02)
-    say(f"{address}  (Ctrl-C ends it)")
+    say(f"{address}  (press Ctrl-C to stop)")
     if browser and not webbrowser.open(address):
-        say("no browser could be opened; open the address yourself")
+        say("no browser could be opened; open the URL yourself")
 
 
 def _address(host: str, port: int, start: str | None, token: str | None) -> str:
@@ -237,9 +237,9 @@ def _listener(host: str, port: int, say: Callable[[str], None]) -> socket.socket
         except OSError as error:
             listener.close()
             if error.errno not in (13, 48, 98, 10048):
-                raise InputError(f"--host {host} cannot be served: {error.strerror or error}") from error
+                raise InputError(f"cannot listen on --host {host}: {error.strerror or error}") from error
             continue
         if number != port and port:
-            say(f"port {port} is taken; {number} is free")
+            say(f"port {port} is in use; using {number}")
         return listener
-    raise InputError(f"no port from {port} on is free; --port 0 takes any")
+    raise InputError(f"no free port from {port} on; --port 0 uses any")

@@ -173,8 +173,8 @@ async def _keep(body: AsyncIterator[bytes], path: Path) -> int:
                 await run_in_threadpool(file.write, piece)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise Invalid("there is no room for this file on the disk of temporary files") from error
-        raise InputError(f"this file cannot be kept: {error.strerror or error}") from error
+            raise Invalid("the disk for temporary files is full") from error
+        raise InputError(f"this file could not be stored: {error.strerror or error}") from error
     if not size:
         raise Invalid("this file is empty")
     return size
@@ -265,7 +265,7 @@ def _columns(path: Path, format_: Format, options: Options) -> list[str]:
                     return pl.scan_parquet(file, glob=False).collect_schema().names()
                 except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
                     first = (str(error).splitlines() or [""])[0]
-                    raise InputError(f"{_PLACE} cannot be read as Parquet: {first[:200]}") from error
+                    raise InputError(f"{_PLACE} could not be read as Parquet: {first[:200]}") from error
         if format_ == "xlsx":
             return list(columnar.read_xlsx(stream, True, _PLACE).columns)
         refuse_binary(stream.head(), _PLACE, options.encoding if options.encoding == "cp1252" else None)
@@ -290,7 +290,7 @@ def _keys(text: Lines) -> list[str]:
         else:
             keys |= {key: keys.get(key, False) or isinstance(v, (list, dict)) for key, v in found[1].items()}
     if not keys:
-        raise InputError(f"{_PLACE} has no row that can be read" + (f"; {first_bad}" if first_bad else ""))
+        raise InputError(f"no row of {_PLACE} could be read" + (f"; {first_bad}" if first_bad else ""))
     return sorted(keys, key=keys.__getitem__)
 
 

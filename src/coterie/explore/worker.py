@@ -83,9 +83,9 @@ def main() -> None:
     except InputError as error:
         _write(out, {"error": str(error)})
     except MemoryError:
-        _write(out, {"error": "this takes more memory than there is; try a part of the texts"})
+        _write(out, {"error": "not enough memory; try fewer texts"})
     except OSError as error:
-        _write(out, {"error": f"the run cannot be written: {error.strerror or error}"})
+        _write(out, {"error": f"the run could not be written: {error.strerror or error}"})
     except Exception:
         _write(out, {"fault": traceback.format_exc()})
     finally:
@@ -129,7 +129,7 @@ def refit(job: dict[str, Any]) -> None:
 
     run = open_run(job["run"])
     if version_of(Path(job["run"])) != job["version"]:
-        raise InputError("the run was changed meanwhile; look at it again, then refit it")
+        raise InputError("the run has changed in the meantime; reload it and try again")
     data = run.info["data"]
     file = Path(job["private"], "texts.parquet")
     run.input().write_parquet(file)

@@ -71,7 +71,7 @@ class Workspace:
             recover(folder)
             if _is_run(folder):
                 return folder
-        raise Missing(f"there is no run called {name[:100]!r} in this folder")
+        raise Missing(f"there is no run {name[:100]!r} in this folder")
 
     def listed(self) -> list[Listed]:
         """All runs, the newest first."""
@@ -92,7 +92,7 @@ class Workspace:
         except InputError as error:
             return Listed(name, error=self.told(error))
         except (KeyError, TypeError, ValueError):
-            return Listed(name, error=f"{MARKER} of {name} is damaged: something is missing in it; fit again")
+            return Listed(name, error=f"{MARKER} of {name} is damaged: entries are missing; fit again")
 
     def told(self, error: Exception) -> str:
         """What an error says, without the way to the folders of this machine."""
@@ -122,9 +122,7 @@ class Workspace:
                 before, version = version, version_of(folder)
                 if before == version:
                     return self.put(name, run, version)
-        raise InputError(
-            f"{folder} is written again and again by another process; ask when that has finished"
-        )
+        raise InputError(f"{folder} is being changed by another process; try again when that has finished")
 
     def put(self, name: str, run: Run, version: str) -> OpenedRun:
         """Keep a run that was read or written just now; one that was not asked for longest goes."""
@@ -151,13 +149,13 @@ class Workspace:
     def check(self, name: str, version: str) -> None:
         """Refuse a change that was made for another state of the run."""
         if self.version(name) != version:
-            raise Changed(f"{name} was changed meanwhile; look at it again, then make the change anew")
+            raise Changed(f"{name} has changed in the meantime; reload it and try again")
 
     def reserve(self, name: str) -> None:
         """Become the one who changes this run, or is about to make it; refused if there is one already."""
         with self._lock:
             if name in self._writing:
-                raise Changed(f"{name} is being changed right now; wait until that has finished")
+                raise Changed(f"{name} is being changed; wait until that has finished")
             self._writing.add(name)
 
     def release(self, name: str) -> None:
@@ -174,7 +172,7 @@ class Workspace:
                 'of / \\ : * ? " < > |, and does not begin with a dot'
             )
         if os.path.lexists(self.folder / spelled):
-            raise Changed(f"there is a {spelled!r} already; choose another name")
+            raise Changed(f"{spelled!r} already exists; choose another name")
         return self.folder / spelled
 
 

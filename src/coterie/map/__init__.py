@@ -1,1 +1,1 @@
-"""Where topics and texts lie on a plane, in which colours, and the file that keeps it."""
+"""Positions and colours of topics and texts on the map, and its file."""

@@ -69,7 +69,7 @@ def read_map(path: Path, ids: Sequence[int], n_texts: int) -> TextMap:
         sound and "axes" in arrays and arrays["axes"].ndim == 3 and arrays["axes"].shape[::2] == (n_topics, 2)
     )
     if not sound or sorted(arrays["order"].tolist()) != list(range(n_topics)):
-        raise InputError(f"{path} is not the map of the run beside it; fit again")
+        raise InputError(f"{path} does not belong to this run; fit again")
     numbers = {name: value.astype(np.float64) for name, value in arrays.items() if value.dtype.kind == "f"}
     points = TopicMap(*(numbers[name] for name in ("positions", "radii", "axes", "shades")))
     known = Known(arrays["known"].tolist(), numbers["known_positions"], numbers["known_shades"])

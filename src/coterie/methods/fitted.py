@@ -143,7 +143,7 @@ def fit_method(
         estimator.learn(documents, vectors=embeddings, anchors=seeds)
         return OwnSpace.of(estimator), estimator.number_of_topics_
     if seeds:
-        raise InputError("seeds are for the method 'coterie'; leave out seeds or method")
+        raise InputError("seed words need the method 'coterie'; omit the seed words or the method")
     with one_blas_thread():
         space = _space(documents)
     chosen: NumberOfTopics | None = None
@@ -176,7 +176,7 @@ def _unfitted(method: Any, n_topics: Any, random_state: Any, source: Any) -> Any
     if getattr(estimator, "has_own_space", False):
         return estimator.set_params(embeddings=source)
     if source is not None:
-        raise InputError(f"embeddings are for the method 'coterie', not for {method!r}")
+        raise InputError(f"embeddings need the method 'coterie', got {method!r}")
     return estimator
 
 

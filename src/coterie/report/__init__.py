@@ -1,4 +1,4 @@
-"""report.html: what a run found, as one page that opens anywhere and asks nothing of the network."""
+"""report.html: the results of a run as one self-contained page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader should know before trusting topics: each check is said, whether it is fine or not."""
+"""Checks that the report shows, whether they pass or not."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def unknown(n_known: int, n_texts: int) -> dict[str, Any]:
     """Texts without a known word."""
     lost = n_texts - n_known
     if not lost:
-        return check(False, "Every text holds a known word.")
-    hold = "holds no known word and is" if lost == 1 else "hold no known word and are"
+        return check(False, "Every text has a known word.")
+    hold = "has no known word and is" if lost == 1 else "have no known word and are"
     return check(
         lost >= _UNKNOWN * n_texts,
-        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold} counted in no topic. In the table of "
-        "assignments, such texts have the largest topic and confidence 0.",
+        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold} not counted in any topic. In the table of "
+        "assignments, they are assigned to the largest topic with confidence 0.",
     )
 
 
@@ -79,13 +79,13 @@ def overlaps(likeness: Array, ids: Sequence[int]) -> dict[str, Any]:
     value = likeness[one, other]
     found = np.flatnonzero(value > OVERLAP)
     if not len(found):
-        return check(False, "No two topics are much alike." if len(ids) > 1 else "There is one topic only.")
+        return check(False, "No two topics are very similar." if len(ids) > 1 else "There is only one topic.")
     best = found[np.argsort(-value[found], kind="stable")]
     pairs = [[ids[one[at]], ids[other[at]], round(float(value[at]), 2)] for at in best[:_PAIRS]]
     number = "One pair" if len(found) == 1 else f"{len(found)} pairs"
-    rest = f" The {_PAIRS} most alike:" if len(found) > _PAIRS else ""
+    rest = f" The {_PAIRS} most similar:" if len(found) > _PAIRS else ""
     return check(
-        True, f"{number} of topics may be one: their texts use much the same words.{rest}", pairs=pairs
+        True, f"{number} of topics may be the same topic: their texts use similar words.{rest}", pairs=pairs
     )
 
 
@@ -97,5 +97,5 @@ def unsure(confidence: Array) -> dict[str, Any]:
     have = "has a confidence below 0.5: it" if doubtful == 1 else "have a confidence below 0.5: they"
     return check(
         doubtful >= _UNSURE * n_texts,
-        f"{many(doubtful, 'text')} ({share(doubtful, n_texts)}) {have} may well belong elsewhere.",
+        f"{many(doubtful, 'text')} ({share(doubtful, n_texts)}) {have} may belong to another topic.",
     )

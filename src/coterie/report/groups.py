@@ -50,10 +50,10 @@ def over_time(columns: Columns, places: Ints, n_topics: int) -> dict[str, Any] |
         dates, bad = read_dates(columns.dates)
         dates = _one_each(dates, len(places))
     except InputError as error:
-        return {"name": name, "note": f"The dates cannot be read: {shortened(str(error), 200)}."}
+        return {"name": name, "note": f"The dates could not be read: {shortened(str(error), 200)}."}
     dated = dates.is_not_null().to_numpy()
     if bad is not None and bad.count > dated.sum():  # this is no column of dates
-        return {"name": name, "note": f"The dates cannot be read: {shortened(bad.sentence, 200)}."}
+        return {"name": name, "note": f"The dates could not be read: {shortened(bad.sentence, 200)}."}
     if not dated.any():
         return {"name": name, "note": "No text has a date."}
     unit, begins = _periods(dates.drop_nulls())

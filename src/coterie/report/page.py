@@ -128,7 +128,7 @@ def _plain(content: Mapping[str, Any]) -> str:
     head = "<tr><th>topic</th><th>texts</th><th>share</th><th>label</th><th>words</th></tr>"
     return (
         f"<h1>Topics of <bdi>{html.escape(content['title'])}</bdi></h1><p>{said} The rest of this page needs "
-        f"scripts, which are switched off here.</p><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        f"JavaScript, which is disabled.</p><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
     )
 
 

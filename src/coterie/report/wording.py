@@ -54,28 +54,28 @@ def many(number: int, one: str, more: str = "") -> str:
 def coherence(value: float) -> str:
     """What a coherence means."""
     if value >= 0.15:
-        return "its words are often found together"
+        return "its words often occur together"
     if value >= -0.1:
-        return "its words are found together now and then"
-    return "its words are seldom found together: read its texts before you trust the name"
+        return "its words sometimes occur together"
+    return "its words rarely occur together: read its texts before you trust the label"
 
 
 def distinctiveness(value: float) -> str:
     """What a distinctiveness means."""
     if value >= 0.7:
-        return "its words are mostly its own"
+        return "its words are mostly used in this topic"
     if value >= 0.4:
-        return "other topics use its words, too"
-    return "its words are used more elsewhere"
+        return "its words are also used in other topics"
+    return "its words are used more often in other topics"
 
 
 def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     """What was asked for, in sentences."""
     wanted = parameters.get("n_topics", "auto")
     said = [
-        "The number of topics was left to the texts."
+        "The number of topics was estimated."
         if wanted == "auto"
-        else f"{many(int(wanted), 'topic')} {'was' if int(wanted) == 1 else 'were'} asked for."
+        else f"{many(int(wanted), 'topic')} {'was' if int(wanted) == 1 else 'were'} requested."
         if isinstance(wanted, int)
         else f"There are {many(n_topics, 'topic')}."
     ]
@@ -85,11 +85,11 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     said.append(f"Language: {shortened(', '.join(map(str, names)), 80)}.")
     if seeds := parameters.get("seeds"):
         looked = "; ".join(f"{name} ({', '.join(map(str, words))})" for name, words in dict(seeds).items())
-        said.append(f"Topics looked for by name: {shortened(looked, 400)}.")
+        said.append(f"Seed words: {shortened(looked, 400)}.")
     if parameters.get("embeddings") is not None:
-        said.append(f"Word vectors were used: {shortened(str(parameters['embeddings']), 80)}.")
+        said.append(f"Embeddings were used: {shortened(str(parameters['embeddings']), 80)}.")
     if parameters.get("vectorizer") is not None:
-        said.append(f"Words were read by {shortened(str(parameters['vectorizer']), 200)}.")
+        said.append(f"Vectorizer: {shortened(str(parameters['vectorizer']), 200)}.")
     if parameters.get("random_state") not in (0, None):
         said.append(f"Random state: {shortened(str(parameters['random_state']), 40)}.")
     return said

@@ -1,4 +1,4 @@
-"""The run folder: what ``coterie fit`` leaves behind, and everything that is done with it later.
+"""The run folder: what ``coterie fit`` writes, and everything done with it later.
 
     model/                      the model (JSON and arrays)
     topics.csv                  what the topics are

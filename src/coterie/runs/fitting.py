@@ -41,11 +41,11 @@ def fit_run(
     model
         An unfitted `TopicModel`.
     edits
-        Edits to replay; None takes those of the run that is in the folder, if there is one.
+        Edits to apply; None applies those of an earlier run in the folder.
     date, class_column
         Columns with the date and the known class of each text, for the report.
     command
-        What was typed, for the record.
+        The command line, for run.json.
     """
     folder = Path(folder)
     replay = tuple(edits) if edits is not None else edits_of(folder)
@@ -78,7 +78,7 @@ def fit_run(
 
 
 def _parameters(model: TopicModel) -> dict[str, Any]:
-    """The parameters as a person reads them; those that are objects by their spelling."""
+    """The parameters for run.json; objects by their repr."""
     values = model.get_params(deep=False)
     if values["seeds"] is not None:
         values["seeds"] = checked_seeds(values["seeds"])

@@ -39,10 +39,12 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "polars", "safetensors")
 def read_record(folder: Path) -> dict[str, Any]:
     """What run.json says, checked to have what is read from it."""
     if not folder.exists():
-        raise InputError(f"there is no folder {folder}; coterie fit FILE --out {folder} makes one")
+        raise InputError(f"folder {folder} does not exist; 'coterie fit FILE --out {folder}' creates one")
     path = folder / MARKER
     if not path.exists():
-        raise InputError(f"{folder} is no run folder: {MARKER} is missing; coterie fit … --out makes one")
+        raise InputError(
+            f"{folder} is not a run folder: it has no {MARKER}; 'coterie fit FILE --out {folder}' creates one"
+        )
     info = read_json(path)
     if info.get("format") != "coterie run":
         raise InputError(f"{path} is not the record of a run; check the folder")
@@ -69,7 +71,7 @@ def read_record(folder: Path) -> dict[str, Any]:
         and all(isinstance(warning, str) for warning in info["warnings"])
     )
     if not sound:
-        raise InputError(f"{path} is damaged: something is missing in it; fit again")
+        raise InputError(f"{path} is damaged: entries are missing; fit again")
     return info
 
 
@@ -90,7 +92,7 @@ def check_file(folder: Path, name: str, info: dict[str, Any]) -> Path:
     if not isinstance(expected, dict) or not path.exists():
         raise InputError(f"{path} is missing; fit again")
     if path.stat().st_size != expected.get("bytes") or checksum(path) != expected.get("sha256"):
-        raise InputError(f"{path} is damaged or was changed: its checksum is not that of {MARKER}; fit again")
+        raise InputError(f"{path} is damaged or was changed: its checksum differs from {MARKER}; fit again")
     return path
 
 
@@ -100,11 +102,11 @@ def edits_of(folder: Path) -> tuple[Edit, ...]:
     if not path.exists():
         return ()
     if path.stat().st_size > 1 << 26:
-        raise InputError(f"{path} is too large for a log of edits; move it away to begin a new one")
+        raise InputError(f"{path} is too large for a log of edits; move it away to start a new one")
     try:
         return log.loads(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8; move it away to begin a new log of edits") from None
+        raise InputError(f"{path} is not UTF-8; move it away to start a new log of edits") from None
 
 
 def now() -> str:

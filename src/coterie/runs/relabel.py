@@ -73,14 +73,20 @@ def _rename(folder: Path, topic: int | str, label: str) -> Renamed:
 def _topics(folder: Path, data: dict[str, Any], info: dict[str, Any]) -> list[Topic]:
     """The topics as topics.csv has them."""
     terms = dict(zip(info["topics"], _terms(data), strict=True))
-    numbers = ("size", "share", "coherence", "distinctiveness")
     return [
         Topic(
-            int(row["topic"]), row["label"] or "", tuple(terms[int(row["topic"])]), (),
-            int(row["size"]), *(float(row[name]) for name in numbers[1:]), (row["examples"] or "",),
+            id=int(row["topic"]),
+            label=row["label"] or "",
+            terms=tuple(terms[int(row["topic"])]),
+            weights=(),
+            size=int(row["size"]),
+            share=float(row["share"]),
+            coherence=float(row["coherence"]),
+            distinctiveness=float(row["distinctiveness"]),
+            examples=(row["examples"] or "",),
         )
         for row in read_csv(folder / TOPICS).iter_rows(named=True)
-    ]  # fmt: skip
+    ]
 
 
 def only_renames(before: Sequence[Edit], after: Sequence[Edit]) -> bool:

@@ -1,4 +1,4 @@
-"""What a person should know about the texts of a run before they trust it."""
+"""Warnings about the texts of a run."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def remark_on_texts(model: TopicModel, skipped: int) -> None:
     """Warnings that matter: many rows left out, fewer topics than asked for, many texts without a word."""
     if skipped > 0.1 * (skipped + model.n_texts_):
         warnings.warn(
-            f"{skipped:,} of {skipped + model.n_texts_:,} rows could not be read and are missing here; "
+            f"skipped {skipped:,} of {skipped + model.n_texts_:,} rows that could not be read; "
             "are the encoding (--encoding) and the delimiter right?",
             stacklevel=2,
         )
     asked, found = model.n_topics, len(model.fitted.scorer.order)
     if not isinstance(asked, str) and found < asked:
         warnings.warn(
-            f"{asked} topics were asked for and {found} found: the texts are too few or too much alike",
+            f"found only {found} of {asked} topics: there are too few different texts",
             stacklevel=2,
         )
     lost = model.n_texts_ - model.n_known_
     if lost > 0.2 * model.n_texts_:
         warnings.warn(
-            f"{lost:,} of {model.n_texts_:,} texts hold no word that others share; they are in the largest "
+            f"{lost:,} of {model.n_texts_:,} texts share no word with others; they are in the largest "
             "topic with confidence 0. Are the column and the language right?",
             stacklevel=2,
         )
@@ -46,7 +46,7 @@ def remark_on_language(model: TopicModel, texts: TextStore) -> None:
     likely = likely_language(next(iter(texts.batches())), named)
     if likely is not None:
         warnings.warn(
-            f"the texts seem to be {likely.capitalize()}, and were read as {', '.join(named)}; "
+            f"the texts seem to be {likely.capitalize()} but were processed as {', '.join(named)}; "
             f"--language {likely} may give better topics",
             stacklevel=2,
         )
@@ -58,4 +58,4 @@ def remarks_on_dates(dates: pl.Series, name: str) -> list[str]:
     if bad is None:
         return []
     many = f"{bad.count:,} dates" if bad.count > 1 else "1 date"
-    return [f"{many} in the column {name!r} cannot be read and count as none: {bad.sentence}"]
+    return [f"{many} in column {name!r} could not be read and are ignored: {bad.sentence}"]

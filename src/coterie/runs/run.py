@@ -37,7 +37,7 @@ from coterie.topics.editing import described
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder that was read and checked; `info` is what run.json says."""
+    """A run folder, read and checked; `info` is the content of run.json."""
 
     folder: Path
     model: TopicModel
@@ -48,7 +48,7 @@ class Run:
 
     @property
     def columns(self) -> dict[str, str]:
-        """What the columns that the run added are called in its tables."""
+        """Names of the columns that the run added to its tables."""
         return dict(self.info["columns"])
 
     @cached_property
@@ -65,13 +65,13 @@ class Run:
         return check_file(self.folder, name, self.info)
 
     def map(self) -> TextMap | None:
-        """Where topics and texts lie on the map; None in a run of a coterie that did not write it."""
+        """Positions of topics and texts on the map; None for runs of older versions."""
         if MAP not in self.info["files"]:
             return None
         return read_map(self.checked(MAP), self.info["topics"], self.info["data"]["texts"])
 
     def input(self) -> pl.DataFrame:
-        """All rows of the input, as they came."""
+        """All rows of the input, unchanged."""
         return self.table.drop(list(self.columns.values()))
 
     def texts(self) -> pl.Series:
@@ -98,7 +98,7 @@ class Run:
         collection = collect(store, again, model.embeddings)
         if again.vocabulary_.terms != model.vectorizer_.vocabulary_.terms:
             raise InputError(
-                f"{self.folder} was made by a coterie that read texts differently "
+                f"{self.folder} was made by a version of coterie that processed texts differently "
                 f"({self.info['versions']['coterie']}); fit again to edit it"
             )
         drawn = self.map()
@@ -112,7 +112,7 @@ class Run:
         return model
 
     def save(self) -> Run:
-        """Write the folder anew after edits: the model and all tables as they are now."""
+        """Write the folder again after edits."""
         model = self.model
         if only_renames(edits_of(self.folder), tuple(model.edits)):
             relabel(self.folder, model.state.edited.names, tuple(model.edits))
@@ -128,7 +128,7 @@ class Run:
 
 
 def open_run(folder: str | Path) -> Run:
-    """Read a run folder: the model at once, its tables when they are asked for. Everything is checked."""
+    """Read and check a run folder; tables are read on first use."""
     return steadily(folder, _read)
 
 
@@ -138,5 +138,5 @@ def _read(folder: Path) -> Run:
         check_file(folder, f"{MODEL}/{name}", info)
     model = TopicModel.load(folder / MODEL)
     if set(info["topics"]) != {topic.id for topic in model.topics} or model.n_texts_ != info["data"]["texts"]:
-        raise InputError(f"{folder / MODEL} is not the model of {folder / MARKER}; fit again")
+        raise InputError(f"{folder / MODEL} does not belong to {folder / MARKER}; fit again")
     return Run(folder, model, info)

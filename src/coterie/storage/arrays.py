@@ -43,7 +43,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> Written:
     }
     size = sum(array.nbytes for array in plain.values())
     if size > MAX_BYTES:
-        raise InputError(f"{path} would have {size:,} bytes, more than the {MAX_BYTES:,} that are ever read")
+        raise InputError(f"{path} would have {size:,} bytes, more than the {MAX_BYTES:,} that can be read")
     data = save(plain)
     try:
         with path.open("xb") as file:
@@ -59,7 +59,7 @@ def read_arrays(path: Path) -> tuple[dict[str, Array], Written]:
         with opened(path) as (file, size):
             if size > MAX_BYTES:
                 raise InputError(
-                    f"{path} has {size:,} bytes, more than the {MAX_BYTES:,} that are ever read; {AGAIN}"
+                    f"{path} has {size:,} bytes, more than the {MAX_BYTES:,} that can be read; {AGAIN}"
                 )
             data = file.read()
         arrays = {name: array.copy() for name, array in load(data).items()}
@@ -71,7 +71,5 @@ def read_arrays(path: Path) -> tuple[dict[str, Array], Written]:
         raise InputError(f"{path} is damaged: {str(error)[:120]}; {AGAIN}") from error
     for name, array in arrays.items():
         if array.dtype == bool and array.size and array.view(np.uint8).max() > 1:
-            raise InputError(
-                f"{path} is damaged: the array {name[:50]!r} holds other values than true and false; {AGAIN}"
-            )
+            raise InputError(f"{path} is damaged: the array {name[:50]!r} is not boolean; {AGAIN}")
     return arrays, Written(len(data), hashlib.sha256(data).hexdigest())

@@ -26,7 +26,7 @@ MAX_JSON_VALUES = 8_000_000
 
 MAX_DIGITS = 100
 _PIECE = 1 << 20
-AGAIN = "copy it anew from where it came from, or fit and save again"
+AGAIN = "copy it again from its source, or fit and save again"
 ELSEWHERE = "choose another folder"
 
 _WORDS = {
@@ -36,13 +36,13 @@ _WORDS = {
     errno.EROFS: ("the file system is read-only", ELSEWHERE),
     errno.EACCES: ("permission denied", "change the permissions or choose another folder"),
     errno.EPERM: ("permission denied", "change the permissions or choose another folder"),
-    errno.ENOTDIR: ("a part of its path is a file", ELSEWHERE),
-    errno.EEXIST: ("something of that name is there already", "choose another name"),
+    errno.ENOTDIR: ("part of its path is a file", ELSEWHERE),
+    errno.EEXIST: ("it already exists", "choose another name"),
     errno.ENAMETOOLONG: ("its name is too long", "choose a shorter name"),
     errno.EIO: ("the disk reports an error", "check the disk or choose another folder"),
-    errno.EXDEV: ("it is on another file system than the folder around it", "name a folder inside it"),
-    errno.EBUSY: ("the system is using it", "close what has it open, or name a folder inside it"),
-    errno.ELOOP: ("its links lead in a circle", ELSEWHERE),
+    errno.EXDEV: ("it is on a different file system than its parent folder", "choose a folder inside it"),
+    errno.EBUSY: ("the system is using it", "close what has it open, or choose a folder inside it"),
+    errno.ELOOP: ("its links form a loop", ELSEWHERE),
     errno.ENOENT: ("it does not exist", "check the path"),
     errno.EISDIR: ("it is a folder", "check the path"),
     errno.EMFILE: ("too many files are open", "close some and try again"),
@@ -90,7 +90,7 @@ def read_json(path: Path) -> dict[str, Any]:
     with opened(path) as (file, size):
         if size > MAX_JSON_BYTES:
             raise InputError(
-                f"{path} has {size:,} bytes, more than the {MAX_JSON_BYTES:,} ever read; {AGAIN}"
+                f"{path} has {size:,} bytes, more than the {MAX_JSON_BYTES:,} that can be read; {AGAIN}"
             )
         data = file.read(size)
     return parse(data, path)
@@ -116,7 +116,7 @@ def parse(data: bytes, path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{path} is damaged: {error}; {AGAIN}") from error
     if not isinstance(parsed, dict):
-        raise InputError(f"{path} is damaged: it holds a {type(parsed).__name__}, not an object; {AGAIN}")
+        raise InputError(f"{path} is damaged: it contains a {type(parsed).__name__}, not an object; {AGAIN}")
     return parsed
 
 
@@ -170,7 +170,7 @@ def cannot(path: str | Path, verb: str, error: BaseException) -> InputError:
     if verb == "read":
         remedy = "check the path and its permissions"
     what = what or (os.strerror(code) if code else (str(error).splitlines() or [type(error).__name__])[0])
-    return InputError(f"{path} cannot be {verb}: {what}; {remedy or ELSEWHERE}")
+    return InputError(f"{path} could not be {verb}: {what}; {remedy or ELSEWHERE}")
 
 
 def same_file(old: Path, new: Path) -> None:

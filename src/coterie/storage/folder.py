@@ -91,7 +91,7 @@ def recover(folder: str | Path) -> None:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
                 return
             raise InputError(
-                f"{target} was interrupted while it was written and cannot be put back "
+                f"{target} was interrupted while it was being written and cannot be restored "
                 f"({error.strerror or error}); rename {asides[-1].path} to {target.name}"
             ) from error
         if late:
@@ -113,9 +113,7 @@ def steadily(folder: str | Path, read: Callable[[Path], T]) -> T:
         else:
             if _unchanged(target, before):
                 return answer
-    raise InputError(
-        f"{folder} is written again and again by another process; read it when that has finished"
-    )
+    raise InputError(f"{folder} is being changed by another process; try again when that has finished")
 
 
 class _Leftover(NamedTuple):
@@ -131,7 +129,7 @@ def _place(folder: str | Path) -> Path:
     try:
         return Path(os.path.realpath(folder))
     except (ValueError, OSError) as error:
-        raise InputError(f"{str(folder)!r} is no path of a folder: {error}") from error
+        raise InputError(f"{str(folder)!r} is not a valid folder path: {error}") from error
 
 
 def _refuse_foreign(target: Path, marker: str) -> None:
@@ -143,15 +141,15 @@ def _refuse_foreign(target: Path, marker: str) -> None:
     if not target.is_dir():
         raise InputError(f"{target} is a file, not a folder; choose another name")
     if os.path.ismount(target):
-        raise InputError(f"{target} is a disk of its own and cannot be replaced; name a folder inside it")
+        raise InputError(f"{target} is a mount point and cannot be replaced; choose a folder inside it")
     if _inside(target):
         raise InputError(
-            f"{target} is the folder that you are in and cannot be replaced; "
-            "leave it, or name a folder inside it"
+            f"{target} is the current folder and cannot be replaced; "
+            "change to another folder, or choose a folder inside it"
         )
     if not (target / marker).is_file() and os.listdir(target):
         raise InputError(
-            f"{target} holds files but no {marker}, so coterie has not written it and does not replace it; "
+            f"{target} contains files but no {marker}, so it was not written by coterie and is not replaced; "
             "choose an empty or a new folder"
         )
 

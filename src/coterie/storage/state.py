@@ -105,9 +105,9 @@ def _check_format(whole: dict[str, Any], kind: str, path: Path) -> None:
     if not isinstance(found, str) or not found.startswith("coterie "):
         raise InputError(f"{path} is not a file of coterie; check the path")
     if found != f"coterie {kind}":
-        raise InputError(f"{path} holds a {found[:60]!r}, not a 'coterie {kind}'; check the path")
+        raise InputError(f"{path} is a {found[:60]!r}, not a 'coterie {kind}'; check the path")
     if type(version) is not int or version < 1:
-        raise _damaged(path, "it tells no version of its format")
+        raise _damaged(path, "it has no format version")
     if version > VERSION:
         raise InputError(f"{path} was written by a newer coterie (format {version}); update coterie")
 
@@ -207,14 +207,14 @@ class _Encoder:
             return self._csr(value, keys)
         kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         kind += f" of {value.dtype}" if isinstance(value, np.ndarray) or sparse.issparse(value) else ""
-        raise InputError(f"{_place(keys)} is a {kind}, which cannot be saved; save what it is made of")
+        raise InputError(f"{_place(keys)} is a {kind}, which cannot be saved; save its parts instead")
 
     def _dictionary(self, value: dict[Any, Any], keys: tuple[str, ...]) -> dict[str, Any]:
         encoded = {}
         for key, item in value.items():
             if not isinstance(key, str):
                 raise InputError(
-                    f"{_place(keys)} has the key {key!r}, which is no string and cannot be saved"
+                    f"{_place(keys)} has the key {key!r}, which is not a string and cannot be saved"
                 )
             encoded["$" + key if key.startswith("$") else str(key)] = self.encode(item, (*keys, key))
         return encoded

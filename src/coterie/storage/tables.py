@@ -84,7 +84,7 @@ def read_parquet(path: str | Path, rows: int | None = None) -> pl.DataFrame:
         table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         found = table.select(pl.len()).collect().item()
         if rows is not None and found != rows:
-            raise InputError(f"{path} has {found:,} rows where {rows:,} are expected; {AGAIN}")
+            raise InputError(f"{path} has {found:,} rows instead of {rows:,}; {AGAIN}")
         return table.collect()
 
 
@@ -129,7 +129,9 @@ class _Writer:
 
     def _known_schema(self) -> pl.Schema:
         if not self._schema:
-            raise InputError(f"{self.path} got no table; write one, which may be empty, or give a schema")
+            raise InputError(
+                f"{self.path} received no table; write one, which may be empty, or pass a schema"
+            )
         return self._schema
 
     def _add(self, frame: pl.DataFrame) -> None:
@@ -283,7 +285,7 @@ def _matches(pattern: str, name: str) -> bool:
 def _flat(column: pl.Series, path: Path) -> pl.Series:
     """The column in a type that CSV has."""
     if _has(column.dtype, (pl.Binary, pl.Object)):
-        raise InputError(f"{path}: the column {column.name!r} holds bytes or objects, which are no text")
+        raise InputError(f"{path}: column {column.name!r} contains bytes or objects, which are not text")
     if column.dtype.is_nested():
         inside = pl.struct(x="x").struct.json_encode().str.slice(len('{"x":')).str.head(-1)
         return _apply(column, pl.when(pl.col("x").is_null()).then(None).otherwise(inside))

@@ -1,4 +1,4 @@
-"""Texts in, topics out: the model that people use, and what it is made of.
+"""TopicModel, the model for texts, and its parts.
 
 model        TopicModel; read this first
 collection   the texts of a fit: read once, counted

@@ -187,7 +187,7 @@ def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
     try:
         corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, folder)
         if not corpus.n_texts:
-            raise InputError("there are no texts: give at least one")
+            raise InputError("no texts were given; at least one is needed")
         first = np.full(corpus.n_distinct, corpus.n_texts, dtype=np.int64)
         np.minimum.at(first, corpus.rows, np.arange(corpus.n_texts))
         vectors = None if embeddings is None else vectors_of(embeddings, texts.all()[first].to_list())

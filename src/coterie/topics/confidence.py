@@ -1,4 +1,4 @@
-"""How sure one may be that a text belongs with most of its topic, learned without labels.
+"""The confidence of assignments, learned without labels.
 
 1. Other opinions: halves of the texts are clustered anew, into as many clusters as there are topics. A text
    keeps its company if the texts around it, in clusters that know nothing of topics, are of its topic too.
@@ -54,7 +54,7 @@ _ROWS = 8_192
 
 @dataclass(frozen=True)
 class Confidence:
-    """What `learn_confidence` found: enough to tell how sure the topic of any text is.
+    """The result of `learn_confidence`, which gives the confidence of any text.
 
     `centers` are opinions × clusters × dimensions: unit vectors, or zeros for a cluster without a text.
     `company` is opinions × clusters × topics: how far texts of the cluster are of the topic beyond what all
@@ -69,7 +69,7 @@ class Confidence:
     coefficients: tuple[float, ...] = COEFFICIENTS
 
     def of(self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
-        """How sure the topic with the largest share of each text is, from 0 to 1.
+        """The confidence of each text in its topic, from 0 to 1.
 
         A text gets the same answer alone and among others. One of which nothing is known, whose memberships
         are all zero, gets 0. With a single topic there is nothing to be told apart, and all are low.
@@ -99,7 +99,7 @@ class Confidence:
     def evidence(
         self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike
     ) -> Array:
-        """What the logistic map is made of: texts × the coefficients after the constant."""
+        """Features of the logistic model: texts × the coefficients after the constant."""
         shares = np.asarray(memberships, dtype=np.float64)
         return self._evidence(shares.argmax(axis=1), _lead(shares), directions, n_words)
 
@@ -134,7 +134,7 @@ class Confidence:
         return replace(self, company=np.stack(tables))
 
     def _company(self, topics: Ints, directions: Floats) -> Array:
-        """The company that each text keeps, the mean over opinions; none without a direction."""
+        """Cluster purity of each text, averaged over the resampled clusterings; 0 without a vector."""
         found = np.zeros(len(topics))
         for a in range(0, len(topics), _ROWS):
             some = slice(a, a + _ROWS)
@@ -152,7 +152,7 @@ def learn_confidence(
     *,
     random_state: Any = 0,
 ) -> Confidence:
-    """Form the opinions that confidence rests on.
+    """Compute the resampled clusterings that confidence is based on.
 
     It asks nothing of the method that gave the memberships. Of many texts every n-th is taken, so rows should
     stand in an order that has nothing to do with what they are about.
@@ -203,13 +203,13 @@ def _learned_from(
 
 
 def _halves(n_rows: int, n_halves: int) -> list[npt.NDArray[np.bool_]]:
-    """Every second row and the others, every second pair of rows and the others, and so on."""
+    """Split into every second row and the rest, every second pair of rows and the rest, and so on."""
     rows = np.arange(n_rows)
     return [(rows >> half // 2 % _CUTS) % 2 == half % 2 for half in range(n_halves)]
 
 
 def _opinion(directions: Floats, weights: Array, n_clusters: int, random: np.random.RandomState) -> Floats:
-    """Centres of clusters of the texts that have a weight."""
+    """Cluster centres of the texts with a positive weight."""
     chosen = weights > 0
     block = Block(directions[chosen].astype(np.float32), weights[chosen])
     engine = MemoryEngine([block])
@@ -234,7 +234,7 @@ def _company_of(clusters: Ints, topics: Ints, weights: Array, shape: tuple[int, 
 
 
 def _lead(shares: Array) -> Array:
-    """By how much the first topic of each text leads over the second."""
+    """The margin between the first and the second topic of each text."""
     if shares.shape[1] < 2:
         return shares.sum(axis=1)
     second, first = np.partition(shares, -2, axis=1)[:, -2:].T

@@ -1,4 +1,4 @@
-"""What topics are made of: their words, sizes, how well they hang together, and typical texts.
+"""Describe topics: words, sizes, coherence and typical texts.
 
 `read_topics` makes one pass over the distinct texts and keeps what everything else needs of them. `describe`
 turns that into a description of the topics, and `finish` into a record of each text; neither scores a text.
@@ -331,7 +331,7 @@ def _terms(documents: Engine, counts: Array) -> tuple[Ints, ...]:
 
 
 def _coherence(documents: Engine, terms: tuple[Ints, ...]) -> Array:
-    """Mean NPMI of the first terms of each topic, by the texts they stand in together."""
+    """Mean NPMI of the first terms of each topic, by co-occurrence in texts."""
     used = np.unique(np.concatenate([columns[:_TOP] for columns in terms] or [np.zeros(0, dtype=np.int64)]))
     if not len(used):
         return np.zeros(len(terms))
@@ -351,7 +351,7 @@ def _mean_npmi(at: Ints, together: Array, alone: Array, n_texts: float) -> float
 
 
 def _distinctiveness(counts: Array, terms: tuple[Ints, ...]) -> Array:
-    """The part of the uses of a topic's first terms that falls into it, on average."""
+    """The mean share of the uses of a topic's first terms that falls into the topic."""
     totals = np.maximum(counts.sum(axis=0), 1e-300)
     means = [
         float((row[c[:_TOP]] / totals[c[:_TOP]]).mean()) if len(c) else 0.0
@@ -361,7 +361,7 @@ def _distinctiveness(counts: Array, terms: tuple[Ints, ...]) -> Array:
 
 
 def _examples(sample: Sample, centers: Array, sure: Confidence, topics: Ints) -> tuple[Ints, ...]:
-    """Distinct rows that stand for each topic: sure, near its centre, and unlike each other."""
+    """Typical rows of each topic: confident, near its centre, and different from each other."""
     if not len(sample.rows):
         return tuple(np.zeros(0, dtype=np.int64) for _ in centers)
     near = np.einsum("ij,ij->i", sample.vectors, centers[np.maximum(sample.topics, 0)])

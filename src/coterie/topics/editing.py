@@ -1,4 +1,4 @@
-"""Topics changed by hand: rename, merge, split, ban, pin, and all of it back."""
+"""Edits of topics: rename, merge, split, ban, pin, undo."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Edits(Sequence[Edit]):
         return self.apply(Edit("rename", self._references(topic), label=label))
 
     def merge(self, into: int | str, *others: int | str) -> Edits:
-        """Make other topics a part of one."""
+        """Merge other topics into one."""
         return self.apply(Edit("merge", self._references(into, *others)))
 
     def split(self, topic: int | str, parts: int = 2) -> Edits:
@@ -83,7 +83,7 @@ class Edits(Sequence[Edit]):
         return self.apply(Edit("ban", terms=terms))
 
     def pin(self, text: str, topic: int | str) -> Edits:
-        """Put a text, and each that is word for word the same, into a topic."""
+        """Fix the topic of a text, and of every identical text."""
         return self.apply(Edit("pin", self._references(topic), text=text))
 
     def apply(self, *edits: Edit) -> Edits:
@@ -92,7 +92,7 @@ class Edits(Sequence[Edit]):
         return self
 
     def undo(self, edits: int = 1) -> Edits:
-        """Take the last edit back, or the last few."""
+        """Undo the last edit, or the last few."""
         if not len(self):
             raise InputError("there is no edit to undo")
         if not 1 <= edits <= len(self):

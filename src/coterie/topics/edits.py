@@ -1,4 +1,4 @@
-"""Edits of topics as a log: what somebody changed, in order, in words that mean something after a refit.
+"""The log of edits, in order, stored so that it can be applied again after a refit.
 
 A topic is named by its id and by its terms. As long as the model is the same the id decides; after a new fit
 the topic is the one that has most of those terms.
@@ -86,7 +86,7 @@ def _shortened(text: str, most: int = 60) -> str:
 
 
 def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
-    """The topic that was meant: that of the same id if its terms are much the same, else the most alike."""
+    """The topic an edit refers to: that with the same id if its terms are similar, else the most similar."""
     known = set(reference.terms)
 
     def likeness(topic: Topic) -> float:
@@ -101,7 +101,7 @@ def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
 
 
 def named_topic(name: int | str, topics: Sequence[Named]) -> Named:
-    """The topic that a person means by an id, a label or the beginning of one."""
+    """Find a topic by its id, its label or the beginning of its label."""
     spelled = str(name).strip()
     for topic in topics:
         if str(topic.id) == spelled or topic.label == spelled:
@@ -125,13 +125,13 @@ def dumps(edits: Iterable[Edit]) -> str:
 
 
 def loads(text: str, place: str = "the edit log") -> tuple[Edit, ...]:
-    """Read a log; whatever is not an edit is told with its number."""
+    """Read a log; errors name the number of the edit."""
     try:
         log = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{place} is not JSON: {str(error)[:200]}") from None
     if not isinstance(log, dict) or log.get("format") != "coterie edits":
-        raise InputError(f'{place} is no log of edits: it must begin with "format": "coterie edits"')
+        raise InputError(f'{place} is not a log of edits: it must begin with "format": "coterie edits"')
     version, rows = log.get("version"), log.get("edits")
     if isinstance(version, int) and version > VERSION:
         raise InputError(f"{place} was written by a newer coterie (version {version}); update coterie")
@@ -173,9 +173,9 @@ def check(edit: Edit, place: str = "the edit") -> None:
     if len({topic.id for topic in edit.topics}) < len(edit.topics):
         raise InputError(f"{place} ({edit.kind}) names the same topic twice")
     if edit.kind == "rename" and not edit.label.strip():
-        raise InputError(f"{place}: a topic must be called something, got {edit.label!r}")
+        raise InputError(f"{place}: the label of a topic must not be empty, got {edit.label!r}")
     if edit.kind == "split" and edit.parts < 2:
-        raise InputError(f"{place}: a topic can be split into 2 parts or more, got {edit.parts}")
+        raise InputError(f"{place}: a topic must be split into at least 2 parts, got {edit.parts}")
     if edit.kind == "ban" and not edit.terms:
         raise InputError(f"{place}: there is no term to ban")
 
@@ -209,5 +209,5 @@ def _text(value: Any, name: str, place: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{place}: {name} holds half a character (a lone surrogate)") from None
+        raise InputError(f"{place}: {name} contains half a character (a lone surrogate)") from None
     return value

@@ -1,4 +1,4 @@
-"""Why a text is in its topic: words of it that speak for the topic, and words of the topic near to it."""
+"""Reasons: the words of a text that decided its topic, and related words of the topic."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def deciding_words(evidence: csr_matrix) -> Columns:
 
 
 def counted_evidence(X: csr_matrix, log_shares: Array, topics: Ints, against: Ints) -> csr_matrix:
-    """What each word of a text says for its topic against another, by how often topics use it."""
+    """The contribution of each word to its topic rather than another, from the word frequencies of topics."""
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     ratio = log_shares[topics[row], X.indices] - log_shares[against[row], X.indices]
     return csr_view(X.data * ratio, X.indices, X.indptr, X.shape)

@@ -9,7 +9,7 @@ _TERMS = 3
 
 
 def topic_labels(terms: Sequence[Sequence[str]], ids: Sequence[int], names: Mapping[int, str]) -> list[str]:
-    """Names that were given, else the first terms of a topic, as many as tell it from those before.
+    """Labels: given names, else as many first terms as are needed to distinguish the topic.
 
     >>> topic_labels([["parcel", "late", "van", "depot"], ["parcel", "late", "van", "card"]], [0, 1], {})
     ['parcel, late, van', 'parcel, late, van, card']

@@ -39,7 +39,7 @@ from coterie.topics.trends import Period, as_classes, as_dates, by_group, period
 
 
 class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
-    """Topics of short texts, and a topic for every text, with a confidence and a reason.
+    """Find topics in short texts, and assign every text with a confidence and a reason.
 
     1. Texts become counts of terms; identical texts count once, with a weight (`coterie.corpus`).
     2. A method finds topics in the counts: `coterie.Coterie` unless you name another (`coterie.methods`).
@@ -148,7 +148,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             vectors_of(self.embeddings, [])  # says what embeddings may be
         if isinstance(self.n_topics, int) and self.n_topics < len(self.seeds or ()):
             raise InputError(
-                f"n_topics must be at least the number of seeds, {len(self.seeds or ())}; got {self.n_topics}"
+                f"n_topics must be at least the number of seeded topics, {len(self.seeds or ())}; got {self.n_topics}"
             )
         self.collection = collection = self._collect(texts)
         self.n_texts_ = collection.corpus.n_texts
@@ -194,7 +194,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     # --- asking
 
     def assign(self, texts: Any) -> Assignments:
-        """A topic for every text: how sure it is, the second-best topic, and the reason."""
+        """Assign every text: topic, confidence, second-best topic and reason."""
         self._check_fitted()
         with one_blas_thread():
             scores = Scores.joined([scores_of(self, batch) for batch in _batches(texts)])
@@ -205,7 +205,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return self.assign(texts).topic
 
     def transform(self, texts: Any) -> Array:
-        """How much of each text is in each topic, in the order of `topics`; zeros without a known word."""
+        """Memberships, texts × topics in the order of `topics`; zeros for a text without a known word."""
         self._check_fitted()
         with one_blas_thread():
             return np.concatenate([score_texts(self, batch).memberships for batch in _batches(texts)])
@@ -217,7 +217,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             return np.concatenate([score_texts(self, batch).vectors for batch in _batches(texts)])
 
     def similar(self, text: str, top: int = 10) -> list[Similar]:
-        """The fitted texts nearest in meaning; they need not share a word with it."""
+        """The most similar fitted texts; they need not share a word with `text`."""
         collection = self._with_texts("similar texts are looked for among the fitted ones")
         if not isinstance(text, str):
             raise InputError(f"text must be a string, got {type(text).__name__}")
@@ -249,7 +249,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     @property
     def topics(self) -> Topics:
-        """The topics, from the largest at the time of the fit on; parts of split ones stand at the end."""
+        """The topics, the largest at the time of the fit first; parts of split topics come last."""
         self._check_fitted()
         return self.state.topics
 
@@ -274,7 +274,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return self.n_texts_ - round(self.state.description.lost)
 
     def over_time(self, dates: Any, every: Period = "auto") -> pl.DataFrame:
-        """Texts, share and own terms of each topic in each period; `dates` has one date for each text."""
+        """Texts, share and typical terms of each topic in each period; `dates` has one date per text."""
         return self._by(periods(as_dates(dates), every).rename("period"))
 
     def by_class(self, classes: Any) -> pl.DataFrame:
@@ -287,7 +287,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return tree(topics, described.centers, described.counts, self.vectorizer_.vocabulary_.display)
 
     def _by(self, groups: pl.Series) -> pl.DataFrame:
-        collection = self._with_texts("counts over time and by class are those of the fitted texts")
+        collection = self._with_texts("counts over time and by class need the fitted texts")
         scorer, scores = self.state.edited.scorer, self.state.scores
         assert scores is not None
         labels = [topic.label for topic in self.topics]
@@ -298,13 +298,13 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     # --- files
 
     def save(self, folder: str | Path) -> None:
-        """Write the model as JSON and arrays into a folder, which is replaced as a whole."""
+        """Save the model as JSON and arrays; an existing model folder is replaced."""
         self._check_fitted()
         write.save(self, Path(folder))
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """Read a model that `save` or ``coterie fit`` wrote; it answers as before and has no texts."""
+        """Load a model written by `save` or ``coterie fit``; it gives the same results and has no texts."""
         return write.load(cls, Path(folder))
 
     # --- inside
@@ -322,7 +322,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self._check_fitted()
         if self.collection is None:
             raise InputError(
-                f"{why}, and a loaded model has none: coterie.open_run(folder).with_texts() is one that has"
+                f"{why}, which a loaded model does not have; use coterie.open_run(folder).with_texts()"
             )
         return self.collection
 

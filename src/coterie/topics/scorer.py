@@ -44,7 +44,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Scorer:
-    """What puts a text into a topic.
+    """Everything needed to assign a text.
 
     `order` lists the topics of the method from the largest to the smallest: topic id i is its topic
     ``order[i]`` until `changes` merge and split. Columns `banned` count for nothing.

@@ -15,37 +15,39 @@ from coterie.topics.reshape import Ints
 
 
 def seed_columns(seeds: Mapping[str, Sequence[str]], vectorizer: Vectorizer) -> dict[str, Ints]:
-    """Columns of the words of each seed; a word that no text holds is told."""
+    """Columns of the seed words of each topic; unknown words are reported."""
     found: dict[str, Ints] = {}
     for name, words in checked_seeds(seeds).items():
         columns = columns_of(list(words), vectorizer)
         unknown = [word for word, held in zip(words, columns, strict=True) if not len(held)]
         if unknown:
             warnings.warn(
-                f"the seed {name!r} has words that no topic can be learned from: {', '.join(unknown)}",
+                f"ignoring seed words of {name!r} that do not occur in enough texts: {', '.join(unknown)}",
                 stacklevel=4,
             )
         if not any(map(len, columns)):
-            raise InputError(f"none of the words of the seed {name!r} is in the texts: {', '.join(words)}")
+            raise InputError(f"none of the seed words of {name!r} occurs in the texts: {', '.join(words)}")
         found[name] = np.unique(np.concatenate(columns))
     return found
 
 
 def checked_seeds(seeds: Any) -> dict[str, list[str]]:
-    """Names and lists of words; whatever else is given is told."""
+    """Check that seed words are names with lists of words."""
     if not isinstance(seeds, Mapping):
-        raise InputError(f"seeds must be like {{'billing': ['invoice', 'refund']}}, got {seeds!r:.100}")
+        raise InputError(
+            f"seed words must look like {{'billing': ['invoice', 'refund']}}, got {seeds!r:.100}"
+        )
     for name, words in seeds.items():
         if not isinstance(name, str) or not name.strip():
-            raise InputError(f"seeds must have names, got {name!r:.100}")
+            raise InputError(f"the names of seed words must be strings, got {name!r:.100}")
         listed = isinstance(words, Iterable) and not isinstance(words, (str, bytes))
         if not listed or not all(isinstance(word, str) for word in words):
-            raise InputError(f"the seed {name!r} must be a list of words, got {words!r:.100}")
+            raise InputError(f"the seed words of {name!r} must be a list of words, got {words!r:.100}")
     return {str(name): [str(word) for word in words] for name, words in seeds.items()}
 
 
 def columns_of(words: Sequence[str], vectorizer: Vectorizer) -> list[Ints]:
-    """The columns that each word counts in; a run of words that is a term of its own is only that."""
+    """The columns of each word; a phrase that is a term itself is only that."""
     counts = vectorizer.transform(pl.Series(list(words), dtype=pl.String))
     found = [counts[row].indices.astype(np.int64) for row in range(len(words))]
     terms = vectorizer.vocabulary_.terms

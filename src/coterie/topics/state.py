@@ -1,4 +1,4 @@
-"""A TopicModel as data: plain values and arrays, nothing that could run."""
+"""A TopicModel as data: plain values and arrays, no code."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def load(cls: type[Model], folder: Path) -> Model:
     where = inside if (inside / FILES[0]).exists() and not (folder / FILES[0]).exists() else folder
     if not (where / FILES[0]).exists():
         raise InputError(
-            f"{folder} holds no model: {FILES[0]} is missing; coterie fit … --out {folder} makes one"
+            f"{folder} contains no model: it has no {FILES[0]}; 'coterie fit FILE --out {folder}' makes one"
         )
     state = read_state(where, _KIND)
     try:
@@ -74,7 +74,7 @@ def load(cls: type[Model], folder: Path) -> Model:
         # what fits together can answer: the probe walks through every array
         model.assign(["", "no such word", " ".join(model.vectorizer_.vocabulary_.display[:50])])
     except InputError as error:
-        raise InputError(f"{where} holds a model that does not fit together: {error}; fit again") from None
+        raise InputError(f"the model in {where} is inconsistent: {error}; fit again") from None
     except (
         ArithmeticError,
         AttributeError,
@@ -83,9 +83,7 @@ def load(cls: type[Model], folder: Path) -> Model:
         TypeError,
         ValueError,
     ) as error:
-        raise InputError(
-            f"{where} holds a model that does not fit together ({error!r:.200}); fit again"
-        ) from None
+        raise InputError(f"the model in {where} is inconsistent ({error!r:.200}); fit again") from None
     return model
 
 
@@ -289,7 +287,7 @@ def _pack_vectorizer(vectorizer: Vectorizer) -> dict[str, Any]:
 def _pack_settings(vectorizer: Vectorizer) -> dict[str, Any]:
     settings = vectorizer.get_params(deep=False)
     if callable(settings["tokenizer"]):
-        raise InputError("a model with a function as tokenizer cannot be saved: a file must not hold code")
+        raise InputError("a model with a function as tokenizer cannot be saved: a file must not contain code")
     lists = {"language", "stop_words", "extra_stop_words", "drop"}
     return {
         name: value if value is None or isinstance(value, str) or name not in lists else sorted(value)

@@ -1,4 +1,4 @@
-"""Topics as a tree: the two nearest meet first, their branches next."""
+"""The tree of topics, by hierarchical clustering."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDS = 3
 
 
 def tree(topics: Sequence[Topic], centers: Array, counts: Array, names: Sequence[str]) -> Branch:
-    """Ward's linkage of topic centres; a branch is named by its most telling terms."""
+    """Ward's linkage of topic centres; a branch is labelled with its most distinctive terms."""
     branches = [Branch((topic.id,), topic.label, topic.size, 0.0) for topic in topics]
     held = list(counts)
     if len(branches) > 1:

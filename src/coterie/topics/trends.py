@@ -1,4 +1,4 @@
-"""Topics over time and by class: how many texts, which part of all, and which words are new."""
+"""Topics over time and by class: counts, shares and characteristic words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Unread:
     @property
     def sentence(self) -> str:
         """The first of them as a person is told."""
-        return f"row {self.row} is dated {self.value!r}; dates must be like 2024-05-31 or 31.05.2024"
+        return f"row {self.row} has the date {self.value!r}; dates must look like 2024-05-31 or 31.05.2024"
 
 
 def read_dates(values: Any) -> tuple[pl.Series, Unread | None]:
@@ -94,7 +94,7 @@ def _column(values: Any, name: str) -> Any:
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return pl.Series(values.astype("datetime64[ms]"))
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise InputError(f"{name} must be a column with one value for each text, got {type(values).__name__}")
+        raise InputError(f"{name} must be a column with one value per text, got {type(values).__name__}")
     return list(values)
 
 
@@ -133,7 +133,7 @@ def by_group(
     texts that do not count. The words are those that the topic uses more in this group than otherwise.
     """
     if len(groups) != len(rows):
-        raise InputError(f"there must be one value for each of {len(rows):,} texts, got {len(groups):,}")
+        raise InputError(f"one value per text is needed: got {len(groups):,} for {len(rows):,} texts")
     known = groups.drop_nulls().unique().sort()
     number = groups.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
     rows = np.asarray(rows)
@@ -171,7 +171,7 @@ def _counted(block: Block, member: csr_matrix) -> csr_matrix:
 
 
 def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[str]) -> list[list[str]]:
-    """For each group the terms that the topic uses more there than on the whole."""
+    """For each group, the terms that the topic uses more often there than overall."""
     cells = counts[topic * n_groups : (topic + 1) * n_groups].toarray()
     whole = cells.sum(axis=0) / max(float(cells.sum()), 1e-300)
     found = []

@@ -42,7 +42,7 @@ async function ask(address, options) {
     if (error.name === "AbortError") throw error;
     update({ gone: true });
     listen();
-    throw new ApiError("The server does not answer. Is coterie still running in its terminal?", 0);
+    throw new ApiError("The server does not respond. Is coterie still running in its terminal?", 0);
   }
   if (state.gone) update({ gone: false });
   if (!response.ok) throw await failure(response);
@@ -52,7 +52,7 @@ async function ask(address, options) {
 async function failure(response) {
   let body = null;
   try { body = await response.json(); } catch { /* not JSON: the status has to do */ }
-  const sentence = body && typeof body.error === "string" ? body.error : `The server answered with an error (${response.status}).`;
+  const sentence = body && typeof body.error === "string" ? body.error : `The server returned an error (${response.status}).`;
   return new ApiError(sentence, response.status, body && typeof body.retry === "number" ? body.retry : null);
 }
 

@@ -41,8 +41,8 @@ export function openCompare(element) {
 const others = () => (state.runs || []).filter((run) => run.name !== state.run && !run.error);
 
 function nothing() {
-  const text = others().length ? "Choose the run to compare with."
-    : "There is no other run in this folder yet. A refit under a new name makes one, or a new file.";
+  const text = others().length ? "Choose a run to compare with."
+    : "There is no other run in this folder yet. Fit again under a new name, or fit a new file.";
   return h("div", { class: "empty" }, h("p", {}, text));
 }
 
@@ -58,14 +58,14 @@ function choices(pick) {
 
 function show(result, answer) {
   const a = new Map(answer.a.map((topic) => [topic.id, topic])), b = new Map(answer.b.map((topic) => [topic.id, topic]));
-  const readout = h("p", { class: "readout quiet" }), rest = "Point at a band or a bar, or go to a bar by the Tab key, to see its numbers.";
+  const readout = h("p", { class: "readout quiet" }), rest = "Hover over a band or a bar, or reach a bar with Tab, to see its numbers.";
   const tell = (what) => readout.replaceChildren(...(what ? wording(what, answer, a, b) : [rest]));
   tell(null);
   const picture = answer.flows.length
     ? flowPicture({ left: answer.a, right: answer.b, flows: answer.flows, width: Math.max(result.clientWidth, 300), tell }) : null;
   result.replaceChildren(summary(answer), h("div", { class: "changes" }, changes(answer, a, b)),
-    picture ? h("section", { class: "flow-part" }, h("h3", {}, "Where the texts went"), readout, picture, table(answer, a, b))
-      : h("p", { class: "quiet" }, "The runs have no text in common, so nothing can be said about moves."));
+    picture ? h("section", { class: "flow-part" }, h("h3", {}, "How texts moved"), readout, picture, table(answer, a, b))
+      : h("p", { class: "quiet" }, "The runs have no texts in common, so they cannot be compared."));
 }
 
 /** A topic in words; its colour goes with those of the run before only, for each run has colours of its own. */
@@ -87,7 +87,7 @@ function summary(answer) {
   tell(answer.kept, "is kept", "are kept");
   const moved = answer.common ? `${count(answer.moved)} of ${many(answer.common, "text")} (${percent(answer.moved_share)}) moved`
     : "No text is in both runs";
-  const scope = answer.same_texts || !answer.common ? "" : " The runs do not hold the same texts; this is about those found in both.";
+  const scope = answer.same_texts || !answer.common ? "" : " The runs have different texts; only those in both are compared.";
   return h("p", { class: "summary" }, `${[moved, ...said].join("; ")}. Before ${many(a.length, "topic")}, after ${count(b.length)}.${scope}`);
 }
 
@@ -101,7 +101,7 @@ function changes(answer, a, b) {
     part("split", answer.split.map(({ from, into }) => [[name(a.get(from), 40, true), arrow(), names(into, b)], texts(a.get(from))])),
     part("new", answer.born.map((id) => [name(b.get(id)), texts(b.get(id))])),
     part("gone", answer.gone.map((id) => [name(a.get(id), 60, true), texts(a.get(id))])),
-    part("kept, with the part of their texts",
+    part("kept, with the share of their texts",
       answer.kept.map(({ from, to, share }) => [[name(a.get(from), 40, true), same(from, to) ? "" : [arrow(), name(b.get(to), 40)]],
       percent(share)])),
   ].filter(Boolean);

@@ -26,7 +26,7 @@ export function openDialog({ title, content, act, run, wide = false, more = [] }
       element.classList.toggle("working", flag);
       if (main) main.disabled = flag;
       for (const part of form.querySelectorAll(".dialog-body :is(input, select, textarea, button)")) part.disabled = flag;
-      quit.textContent = flag ? "go on in the background" : act ? "cancel" : "close";
+      quit.textContent = flag ? "continue in the background" : act ? "cancel" : "close";
       if (!flag) work.replaceChildren();
     },
     work(job) {
@@ -34,7 +34,7 @@ export function openDialog({ title, content, act, run, wide = false, more = [] }
     },
     fail(error) {
       dialog.busy(false);
-      const again = error.status === 409 ? button("load the new state", () => { element.close(); reload(); }) : null;
+      const again = error.status === 409 ? button("reload", () => { element.close(); reload(); }) : null;
       trouble.replaceChildren(h("p", {}, bdi(error.message)), again || "");
     },
   };
@@ -58,7 +58,7 @@ export async function change(dialog, path, body) {
     apart(job.id, true);
     dialog.element.addEventListener("close", () => apart(job.id, false));
     const end = await follow(job, (step) => dialog.work(step));
-    if (end.state === "failed") throw new Error(end.error || "It did not work.");
+    if (end.state === "failed") throw new Error(end.error || "The operation failed.");
     if (end.state === "done") dialog.close();
     else dialog.busy(false);
     return end.state === "done";

@@ -106,7 +106,7 @@ function draw(spec) {
 async function start() {
   try {
     const response = await fetch("/openapi.json");
-    if (!response.ok) throw new Error(`The server answered with an error (${response.status}).`);
+    if (!response.ok) throw new Error(`The server returned an error (${response.status}).`);
     draw(await response.json());
   } catch (error) {
     byId("paths").replaceChildren(h("p", { class: "look" }, bdi(error.message)));

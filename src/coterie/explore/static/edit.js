@@ -20,7 +20,7 @@ export function openRename(id, element = null) {
   const input = h("input", { type: "text", value: topic.label, maxlength: 200, "aria-label": "Label of the topic", autocomplete: "off",
     dir: "auto" });
   if (!element) {
-    openDialog({ title: "Rename a topic", act: "rename", content: [field("Label", input, topic.named ? null : "Until now its first words.")],
+    openDialog({ title: "Rename a topic", act: "rename", content: [field("Label", input, topic.named ? null : "The default label is its first words.")],
       run: (dialog) => renamed(id, input.value, (body) => change(dialog, "/edits", body), () => dialog.close()) });
     input.select();
     return;
@@ -62,7 +62,7 @@ async function quietly(body, form, back) {
 }
 
 function conflict(error) {
-  openDialog({ title: "Changed meanwhile", act: "load the new state", content: [h("p", {}, bdi(error.message))],
+  openDialog({ title: "The run has changed", act: "reload", content: [h("p", {}, bdi(error.message))],
     run: (dialog) => { dialog.close(); reload(); } });
 }
 
@@ -74,13 +74,13 @@ export function openMerge(ids) {
   const told = (chosen) => {
     const texts = chosen.reduce((total, id) => total + topicOf(id).size, target.size);
     sum.replaceChildren(chosen.length ? `${many(chosen.length + 1, "topic")} become one with ${many(texts, "text")} (before: ${count(target.size)}).`
-      : "Choose what goes into it.");
+      : "Choose the topics to merge.");
     dialog?.ready(chosen.length > 0);
   };
-  const picker = topicPicker({ several: true, leave: [target.id], chosen: all.slice(1), changed: told, label: "Topics that go into it" });
+  const picker = topicPicker({ several: true, leave: [target.id], chosen: all.slice(1), changed: told, label: "Topics to merge into it" });
   let dialog = null;
   dialog = openDialog({ title: "Merge topics", act: "merge", wide: true,
-    content: [h("p", {}, "Into ", named(target), h("span", { class: "quiet" }, ", which keeps its number. The most alike stand first.")),
+    content: [h("p", {}, "Into ", named(target), h("span", { class: "quiet" }, ", which keeps its number. The most similar topics come first.")),
       picker.element, sum],
     run: (open) => change(open, "/edits", { kind: "merge", topics: [target.id, ...picker.chosen()] }) });
   told(picker.chosen());
@@ -116,7 +116,7 @@ export function openBan(id, terms = []) {
   const chosen = () => [...new Set([...boxes.filter((one) => one.checked).map((one) => one.value),
     ...others.value.split(",").map((term) => term.trim()).filter(Boolean)])];
   openDialog({ title: "Ban terms", act: "ban",
-    content: [h("p", {}, "A banned term is forgotten by all topics: it decides nothing any more, and its texts are placed by their other words."),
+    content: [h("p", {}, "A banned term is ignored: texts are assigned by their other words."),
       h("div", { class: "checks-list" }, boxes.map((box) => h("label", {}, box, bdi(cut(box.value, 60))))), others],
     run(dialog) {
       if (chosen().length) change(dialog, "/edits", { kind: "ban", terms: chosen() });
@@ -134,7 +134,7 @@ export function openMove(rows, moved = () => {}) {
   dialog = openDialog({ title: `Move ${many(most.length, "text")}`, act: "move", wide: true,
     content: [said, list.length > most.length ? h("p", { class: "look" },
       `At most ${count(MOST_MOVED)} texts at once; the first ${count(MOST_MOVED)} of ${count(list.length)} are moved.`) : null,
-      picker.element, h("p", { class: "quiet small" }, "They stay there, also after a refit, until this is undone.")],
+      picker.element, h("p", { class: "quiet small" }, "They stay there, even after a new fit, until you undo this.")],
     async run(open) { if (await change(open, "/edits", { kind: "pin", topics: picker.chosen(), rows: most })) moved(); } });
   dialog.ready(false);
   first(most, said, picker);
@@ -160,12 +160,12 @@ export function openEdits() {
   const { edits, can_undo: undoable, left_out: left } = state.overview;
   const log = edits.length
     ? h("ol", { class: "log" }, edits.map((edit) => h("li", { value: edit.number }, bdi(edit.sentence))))
-    : h("p", { class: "quiet" }, "Nothing was changed by hand yet. Click a topic's label to rename it; merge, split and ban stand in its panel, "
-      + "move beside a text.");
-  const dialog = openDialog({ title: "Changed by hand", wide: true,
-    content: [log, left ? h("p", { class: "look" }, `${many(left, "edit")} could not be applied again after the last refit.`) : null],
-    more: [button("undo the last", () => change(dialog, "/undo", {}), { disabled: !undoable, title: undoable ? null : "There is nothing to undo" }),
-      button(edits.length ? "refit with these edits…" : "refit…", () => { dialog.close(); openRefit(); })] });
+    : h("p", { class: "quiet" }, "No edits yet. Click a topic's label to rename it; merge, split and ban are in its panel, "
+      + "move is next to a text.");
+  const dialog = openDialog({ title: "Edits", wide: true,
+    content: [log, left ? h("p", { class: "look" }, `${many(left, "edit")} could not be applied after the last fit.`) : null],
+    more: [button("undo the last edit", () => change(dialog, "/undo", {}), { disabled: !undoable, title: undoable ? null : "There is nothing to undo" }),
+      button(edits.length ? "fit again with these edits…" : "fit again…", () => { dialog.close(); openRefit(); })] });
 }
 
 /** Fit the same texts again and apply the edits to the new topics. */
@@ -174,18 +174,18 @@ export function openRefit() {
   const number = h("input", { type: "number", min: 1, max: 10000, value: overview.topics.length, "aria-label": "Number of topics" });
   const way = (value, label, checked) => h("label", {}, h("input", { type: "radio", name, value, checked }), label);
   const ways = h("fieldset", { class: "ways" }, h("legend", {}, "Number of topics"),
-    typeof before === "number" ? [way("same", `as in the last fit: ${count(before)}`, true), way("auto", "find a good one", false)]
-      : way("same", "find a good one, as in the last fit", true),
+    typeof before === "number" ? [way("same", `as in the last fit: ${count(before)}`, true), way("auto", "estimate it", false)]
+      : way("same", "estimate it, as in the last fit", true),
     h("span", { class: "with-number" }, way("number", "this many", false), number));
   number.addEventListener("focus", () => { ways.querySelector("[value=number]").checked = true; });
   const title = h("input", { type: "text", value: fresh(overview.name), maxlength: 100, "aria-label": "Name of the new run", autocomplete: "off" });
   const where = h("fieldset", { class: "ways" }, h("legend", {}, "Result"),
-    h("label", {}, h("input", { type: "radio", name: "refit-where", value: "replace", checked: true }), "replaces this run"),
+    h("label", {}, h("input", { type: "radio", name: "refit-where", value: "replace", checked: true }), "replace this run"),
     h("span", { class: "with-number" }, h("label", {}, h("input", { type: "radio", name: "refit-where", value: "new" }), "a new run named"), title));
   title.addEventListener("focus", () => { where.querySelector("[value=new]").checked = true; });
   const edits = overview.edits.length, then = edits ? `, then ${many(edits, "edit")} ${edits === 1 ? "is" : "are"} applied to the new topics` : "";
-  openDialog({ title: overview.edits.length ? "Refit with these edits" : "Refit", act: "refit",
-    content: [h("p", {}, many(overview.texts, "text"), " are fitted again in the background", then, ". The page can be used meanwhile."), ways, where],
+  openDialog({ title: overview.edits.length ? "Fit again with these edits" : "Fit again", act: "fit again",
+    content: [h("p", {}, many(overview.texts, "text"), " will be fitted again in the background", then, ". You can keep using the page."), ways, where],
     async run(dialog) {
       const topics = { same: null, auto: "auto", number: Number(number.value) }[ways.querySelector(":checked").value];
       const made = where.querySelector(":checked").value === "new" ? title.value.trim() : null;

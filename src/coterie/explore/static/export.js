@@ -5,7 +5,7 @@ import { get, runPath, url } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { filters, state, topicOf } from "./state.js";
 
-const FORMATS = [["csv", "CSV", "for spreadsheets; cells that a spreadsheet would run as formulas are made harmless"],
+const FORMATS = [["csv", "CSV", "for spreadsheets; cells that look like formulas are made harmless"],
   ["parquet", "Parquet", "for programs; smaller, with types"]];
 
 /** Ask for the format and give the link. */
@@ -39,14 +39,14 @@ function inWords() {
   const parts = [], { least, most, since, until } = state, put = (is, ...what) => { if (is) parts.push(what); };
   put(state.topics.length, state.topics.length === 1 ? "topic " : "topics ",
     state.topics.flatMap((id, at) => [at ? ", " : "", bdi(cut(topicOf(id)?.label ?? String(id), 60))]));
-  put(state.q.trim(), state.mode === "meaning" ? "near in meaning to " : "with the words ", h("q", {}, bdi(cut(state.q.trim(), 100))));
+  put(state.q.trim(), state.mode === "meaning" ? "similar in meaning to " : "with the words ", h("q", {}, bdi(cut(state.q.trim(), 100))));
   put(least !== null, `confidence from ${decimal(least ?? 0)}`);
   put(most !== null, `confidence up to ${decimal(most ?? 1)}`);
   put(state.classes.length, bdi(cut((state.overview && state.overview.label) || "class", 40)), " ",
     state.classes.slice(0, 8).flatMap((name, at) => [at ? " or " : "", bdi(cut(name || "(none)", 40))]));
   put(since, `since ${since}`);
   put(until, `until ${until}`);
-  put(state.lasso, "inside the line drawn on the map");
+  put(state.lasso, "selected on the map");
   put(state.known !== null, state.known ? "with a known word" : "without a known word");
   return parts.length ? parts : [["all texts of the run ", bdi(state.run)]];
 }

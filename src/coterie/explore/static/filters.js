@@ -39,7 +39,7 @@ function chips() {
   state.classes.forEach((name) => put(true, [state.overview && state.overview.label ? [bdi(cut(state.overview.label, 30)), ": "] : "", bdi(cut(name, 60) || "(none)")], name, () => ({ classes: state.classes.filter((other) => other !== name) })));
   const { since, until } = state, dates = since && until ? `${since} to ${until}` : since ? `since ${since}` : `until ${until}`;
   put(since || until, dates, "dates", () => ({ since: null, until: null }));
-  put(state.lasso, "drawn on the map", "what was drawn on the map", () => ({ lasso: null }));
+  put(state.lasso, "selected on the map", "the selection on the map", () => ({ lasso: null }));
   put(state.known !== null, state.known ? "with a known word" : "without a known word", "known words", () => ({ known: null }));
   return all;
 }

@@ -46,7 +46,7 @@ export function duration(seconds) {
 
 /** What a job is at, in words. */
 export function wording(job) {
-  if (job.state === "waiting") return "waits for its turn";
+  if (job.state === "waiting") return "waiting";
   const far = job.total ? `${count(job.done)} of ${count(job.total)} ${job.unit}` : job.done ? `${count(job.done)} ${job.unit}` : "";
   const left = job.remaining !== null ? `about ${duration(job.remaining)} left` : job.seconds >= 2 ? `${duration(job.seconds)} so far` : "";
   return [job.stage, far, left].filter(Boolean).join(" · ") || "begins";
@@ -95,7 +95,7 @@ function heard(job) {
 
 function lost(id) {
   // the server was started anew and knows nothing of it
-  const job = { ...jobs.get(id), state: "failed", error: "The server was started anew while this was going on." };
+  const job = { ...jobs.get(id), state: "failed", error: "The server was restarted in the meantime." };
   jobs.delete(id);
   for (const { resolve } of waiters.get(id) || []) resolve(job);
   waiters.delete(id);

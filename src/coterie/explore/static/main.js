@@ -68,7 +68,7 @@ function startMap() {
       view: (box) => update({ box }),
     });
   } catch (error) {
-    byId("map").replaceChildren(h("div", { class: "empty" }, h("p", {}, "The map cannot be drawn here: ", bdi(error.message)), h("p", {}, "List and table say the same.")));
+    byId("map").replaceChildren(h("div", { class: "empty" }, h("p", {}, "The map cannot be drawn: ", bdi(error.message)), h("p", {}, "The list and the table show the same texts.")));
   }
   drawMap(null, ["overview"]);
   if (parts.trying) parts.trying.again();
@@ -212,7 +212,7 @@ function wire() {
   subscribe("overview", () => byId("explore").toggleAttribute("aria-busy", !state.overview));
   subscribe("gone", () => {
     byId("banner").hidden = !state.gone;
-    byId("banner").textContent = state.gone ? "The server does not answer. Is coterie still running in its terminal? This page goes on by itself when it is back." : "";
+    byId("banner").textContent = state.gone ? "The server does not respond. Is coterie still running? The page continues when the server is back." : "";
   });
   subscribe("stirred", () => { if (!state.overview && state.run) loadRun(); loadRuns(); });
   onFailure(cannotOpen);

@@ -75,7 +75,7 @@ class GlPainter {
     }
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS)
-      && !gl.isContextLost()) throw new Error("the graphics driver does not take the program that draws it");
+      && !gl.isContextLost()) throw new Error("the graphics driver rejected the shader");
     gl.useProgram(program);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);

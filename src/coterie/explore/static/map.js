@@ -67,7 +67,7 @@ class TextMap {
     this.body = h("div", { class: "map-body" }, this.canvas, this.layer, this.over, this.tipBox); // marks lie over names: a pin must not hide
     const help = h("p", { id: "map-help", class: "hidden" },
       "Arrow keys move the map, plus and minus zoom, 0 shows all, "
-      + "Enter opens the text in the middle. The list of topics and the table of texts say the same in words.");
+      + "Enter opens the text in the centre. The list of topics and the table of texts show the same.");
     this.element.classList.add("nothing");
     this.element.replaceChildren(this.body, this.tools, this.said, help);
   }
@@ -190,8 +190,8 @@ class TextMap {
         button("clear", () => this.tell("lasso", null), { "aria-label": "Clear the lasso" })));
     } else if (this.filtered) parts.push(`${many(wide.all, "text")} ${wide.all === 1 ? "matches" : "match"}`);
     const inSight = close && this.view.zoom > 1.05 ? [close.n, close.inView] : [wide.n, wide.all];
-    if (inSight[0] < inSight[1]) parts.push(`${count(inSight[0])} of ${count(inSight[1])} drawn; closer shows more`);
-    if (all && !all.all) parts.push("No text has a place on the map.");
+    if (inSight[0] < inSight[1]) parts.push(`${count(inSight[0])} of ${count(inSight[1])} drawn; zoom in for more`);
+    if (all && !all.all) parts.push("No text has a position on the map.");
     this.said.replaceChildren(...parts.flatMap((part, at) => (at ? [" · ", part] : [part])));
     this.blocked = null;
     this.paint();
@@ -265,7 +265,7 @@ class TextMap {
     this.lassoMode(false);
     if (corners) {
       this.tell("lasso", simplify(corners).map(([left, top]) => this.view.units(left, top).map((value) => Number(value.toFixed(5)))));
-      announce("Texts inside the line are selected.");
+      announce("The texts inside the lasso are selected.");
     }
     this.paint();
   }

@@ -53,7 +53,7 @@ function offsets(text, marks) {
 
 /** What the forms mean; only the kinds that occur. */
 export function legend(kinds) {
-  const told = { word: ["deciding words", FORMS.word], query: ["words of the search", FORMS.query], related: ["related words", FORMS.related] };
+  const told = { word: ["deciding words", FORMS.word], query: ["search words", FORMS.query], related: ["related words", FORMS.related] };
   return h("span", { class: "legend quiet small" }, kinds.map((kind) => {
     const form = told[kind][1]();
     form.append(told[kind][0]);

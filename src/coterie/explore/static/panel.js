@@ -55,11 +55,11 @@ function body(topic) {
   const or = (text) => [`${decimal(text.confidence)}`, text.second !== null && topicOf(text.second) ? [" · or ", h("button", { type: "button", class: "link", onclick: () => chooseTopic(text.second) }, topicName(topicOf(text.second), 50))] : null];
   return h("div", { class: "panel-body" },
     termPart(topic),
-    h("h3", {}, "How good it is"), measures(topic),
+    h("h3", {}, "Quality"), measures(topic),
     topic.over_time ? [h("h3", {}, "Over time"), overTime(topic.over_time, shade)] : null,
     topic.by_class && topic.by_class.length ? [h("h3", {}, "By ", bdi(cut(state.overview.label || "class", 40))), classBars(topic.by_class, shade)] : null,
-    h("h3", {}, "Typical texts"), words(topic.examples, "None stands out.", () => null),
-    h("h3", {}, "Borderline texts"), words(topic.borderline, "None: every text of it fits.", or),
+    h("h3", {}, "Typical texts"), words(topic.examples, "None.", () => null),
+    h("h3", {}, "Borderline texts"), words(topic.borderline, "None: all its texts fit well.", or),
     h("h3", {}, "Related words"), relatedPart(topic.related),
     h("h3", {}, "Neighbouring topics"), neighbours(topic.neighbours));
 }
@@ -92,9 +92,9 @@ function termPart(topic) {
   const slider = h("input", { type: "range", min: 0, max: 1, step: 0.02, value: distinct, id: "relevance", "aria-label": "Words: from frequent to distinctive", oninput: () => { distinct = Number(slider.value); slider.setAttribute("aria-valuetext", tell()); show(); } });
   const tell = () => (distinct < 0.2 ? "frequent" : distinct > 0.8 ? "distinctive" : "between frequent and distinctive");
   slider.setAttribute("aria-valuetext", tell());
-  if (!rows.length) return [h("h3", {}, "Words"), h("p", { class: "quiet small" }, "No word tells it from the others.")];
+  if (!rows.length) return [h("h3", {}, "Words"), h("p", { class: "quiet small" }, "No word distinguishes it from the other topics.")];
   show();
-  return [h("h3", { class: "with-note" }, "Words", h("span", { class: "quiet small" }, "share here · against all texts")),
+  return [h("h3", { class: "with-note" }, "Words", h("span", { class: "quiet small" }, "share here · relative to all texts")),
     h("div", { class: "slider" }, h("span", { class: "quiet small" }, "frequent"), slider, h("span", { class: "quiet small" }, "distinctive")), list];
 }
 const times = (lift) => `×${lift >= 9.95 ? count(Math.round(lift)) : decimal(lift, 1)}`;
@@ -103,14 +103,14 @@ function measures(topic) {
   const row = (name, value, words) => [h("dt", {}, name), h("dd", { class: "number" }, value), h("dd", { class: "quiet" }, words)];
   return [h("dl", { class: "measures" },
     row("coherence", decimal(topic.coherence), bdi(topic.coherence_words)),
-    row("distinctiveness", decimal(topic.distinctiveness), "of the uses of its words fall here"),
+    row("distinctiveness", decimal(topic.distinctiveness), "of the uses of its words are in this topic"),
     row("confidence", decimal(topic.confidence), "of its texts, on average")),
   h("figure", {}, histogram(topic.histogram, { width: CHART, shade: topic.colour, choose: (least, most) => update({ least, most }, { push: true }) }),
-    h("figcaption", { class: "quiet small" }, "Texts by confidence; a bar filters the texts."))];
+    h("figcaption", { class: "quiet small" }, "Texts by confidence; click a bar to filter."))];
 }
 
 function overTime({ every, periods, counts, shares }, shade) {
-  if (!periods.length) return h("p", { class: "quiet small" }, "No text of it has a date.");
+  if (!periods.length) return h("p", { class: "quiet small" }, "None of its texts has a date.");
   const most = Math.max(...shares, 1e-9), label = `Share of the texts of each ${every}, at most ${percent(most)}`;
   const say = (share, at) => `${percent(share)}, ${many(counts[at], "text")}`;
   return h("figure", {}, timeline(shares, periods, { width: CHART, shade, most, say, label: `${label}, from` }),
@@ -128,9 +128,9 @@ function classBars(classes, shade) {
 }
 
 function relatedPart(related) {
-  if (!related.length) return h("p", { class: "quiet small" }, "No other word comes near.");
+  if (!related.length) return h("p", { class: "quiet small" }, "There are no related words.");
   return h("ul", { class: "related-words" }, related.map((one) => h("li", {},
-    h("button", { type: "button", class: "link", title: `Likeness ${decimal(one.similarity)}. Click: search by meaning`, onclick: () => searchFor(one.term, "meaning") }, bdi(cut(one.term, 60))),
+    h("button", { type: "button", class: "link", title: `Similarity ${decimal(one.similarity)}. Click: search by meaning`, onclick: () => searchFor(one.term, "meaning") }, bdi(cut(one.term, 60))),
     h("span", { class: "quiet small" }, " through ", bdi(cut(one.through, 60))))));
 }
 
@@ -147,8 +147,8 @@ function neighbours(list) {
 export function showRun(element) {
   const { overview } = state;
   const fact = (name, value) => [h("dt", {}, name), h("dd", {}, value)];
-  const edits = overview.edits.length ? [h("h3", {}, "Changed by hand"), h("ol", { class: "edits" }, overview.edits.slice(-8).map((edit) => h("li", { value: edit.number }, bdi(edit.sentence)))),
-    overview.left_out ? h("p", { class: "quiet small" }, `${many(overview.left_out, "edit")} found no such topic in these texts and had no effect.`) : null] : null;
+  const edits = overview.edits.length ? [h("h3", {}, "Edits"), h("ol", { class: "edits" }, overview.edits.slice(-8).map((edit) => h("li", { value: edit.number }, bdi(edit.sentence)))),
+    overview.left_out ? h("p", { class: "quiet small" }, `${many(overview.left_out, "edit")} skipped because the topic was not found.`) : null] : null;
   element.replaceChildren(h("div", { class: "panel-head" }, h("h2", { tabindex: -1 }, "This run")), h("div", { class: "panel-body" },
     h("dl", { class: "run-facts" },
       fact("texts", [count(overview.texts), overview.distinct < overview.texts ? h("span", { class: "quiet" }, `, ${count(overview.distinct)} different`) : null]),
@@ -157,11 +157,11 @@ export function showRun(element) {
     h("ul", { class: "checks" }, overview.warnings.map((text) => check({ look: true, text })), overview.checks.map(check)),
     edits,
     h("h3", {}, "How to read this page"),
-    h("p", { class: "quiet" }, "Each point of the map is a text, its colour the topic. Choose a topic from the list or the map; drag with the lasso to take texts by hand. Every view has its own address: copy it to share it."),
-    h("dl", { class: "keys" }, [["/", "search"], ["t", "try a text"], ["[ ]", "topic before, next topic"], ["Space", "mark a text of the table"], ["Esc", "close, clear"]].map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+    h("p", { class: "quiet" }, "Each point on the map is a text, coloured by topic. Select a topic in the list or on the map, or select texts with the lasso. Every view has its own URL: copy it to share the view."),
+    h("dl", { class: "keys" }, [["/", "search"], ["t", "try a text"], ["[ ]", "previous, next topic"], ["Space", "select a text in the table"], ["Esc", "close, clear"]].map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("p", { class: "small" }, overview.has_report ? [h("a", { href: `/api${runPath("/report")}`, target: "_blank", rel: "noopener" }, "report of this run"), " · "] : null, h("a", { href: "/docs", target: "_blank", rel: "noopener" }, "API"))));
 }
 
 function check({ look, text }) {
-  return h("li", { class: look ? "look" : null }, look ? h("span", { class: "hidden" }, "Look at this: ") : null, bdi(text));
+  return h("li", { class: look ? "look" : null }, look ? h("span", { class: "hidden" }, "Warning: ") : null, bdi(text));
 }

@@ -70,5 +70,5 @@ export function pickTools() {
     try { (await import("./edit.js")).openMove([...marked], clearPicks); } catch (error) { say(error); }
   };
   return h("span", { class: "picks" }, h("strong", {}, `${count(marked.size)} marked`), button("move…", move, { class: "plain", "aria-label": `Move the ${many(marked.size, "marked text")}` }),
-    button("clear", clearPicks, { class: "plain", "aria-label": "Take the marks away" }));
+    button("clear", clearPicks, { class: "plain", "aria-label": "Clear the selection" }));
 }

@@ -58,7 +58,7 @@ function body(text) {
   }) : null;
   return h("div", { class: "panel-body of-row" },
     h("blockquote", { class: "whole", tabindex: text.text.length > 1500 ? 0 : null }, marked(text.text, text.marks), text.cut ? "…" : ""),
-    text.cut ? h("p", { class: "quiet small" }, `Its first ${many(Array.from(text.text).length, "character")}; an export has all of it.`) : null,
+    text.cut ? h("p", { class: "quiet small" }, `The first ${many(Array.from(text.text).length, "character")}; an export has the whole text.`) : null,
     kinds.length ? h("p", {}, legend(kinds)) : null,
     h("p", { class: "assigned" }, topic ? h("button", { type: "button", class: "link", onclick: () => chooseTopic(topic.id) }, topicName(topic)) : h("span", { class: "quiet" }, "no topic")),
     h("div", { class: "sure" }, track(text.confidence), h("span", {}, sureness(text.confidence), " ", h("span", { class: "quiet number" }, decimal(text.confidence)))),
@@ -71,7 +71,7 @@ function body(text) {
 
 function similar(texts) {
   if (texts.length) return quotes(texts);
-  return h("p", { class: "quiet small" }, state.ready ? "No other text is like it." : "The texts are still being counted.");
+  return h("p", { class: "quiet small" }, state.ready ? "No other text is similar." : "The texts are still being counted.");
 }
 
 /** Texts as a list of quotes; a click opens one. `tell` adds a line under each. */

@@ -39,12 +39,12 @@ export function searchFor(word, mode = "words") {
 export function explain(query) {
   const words = (list) => list.map((word, at) => [at ? ", " : "", h("strong", {}, bdi(cut(word, 60)))]);
   const parts = [];
-  if (query.unknown.length) parts.push([state.mode === "words" ? "No text holds " : query.unknown.length === 1 ? "Not a word of the model: " : "Not words of the model: ", words(query.unknown.slice(0, 8)), "."]);
+  if (query.unknown.length) parts.push([state.mode === "words" ? "No text contains " : query.unknown.length === 1 ? "Unknown word: " : "Unknown words: ", words(query.unknown.slice(0, 8)), "."]);
   if (state.mode === "meaning") {
-    if (!query.known.length) parts.push("So there is nothing to be near to; a search by words may still find it.");
+    if (!query.known.length) parts.push("Try a search by words instead.");
     else if (query.related.length) parts.push(["Near ", words(query.known.slice(0, 8)), ": also ", query.related.slice(0, 8).map((one, at) => [at ? ", " : "", h("i", { class: "related", title: `through ${one.from}, likeness ${decimal(one.similarity)}` }, bdi(cut(one.term, 40))),
       query.known.length > 1 ? h("span", { class: "quiet" }, " (", bdi(cut(one.from, 40)), ")") : null]), "."]);
-    else parts.push(["Near ", words(query.known.slice(0, 8)), "; no other word comes close."]);
+    else parts.push(["Similar to ", words(query.known.slice(0, 8)), "; there are no related words."]);
   }
   return parts.length ? h("span", { class: "explained" }, parts.map((part) => [part, " "])) : null;
 }

@@ -6,8 +6,8 @@ const KEY = "coterie.split", LEAST = 0.15, MOST = 0.85, USUAL = 0.54;
 /** Put the line into #explore; where it was left is kept in this browser. */
 export function createSplit() {
   const grid = byId("explore");
-  const line = h("div", { id: "split", role: "separator", tabindex: 0, "aria-orientation": "horizontal", "aria-label": "Height of the map against the texts",
-    "aria-valuemin": 100 * LEAST, "aria-valuemax": 100 * MOST, title: "Drag to give the texts more room" });
+  const line = h("div", { id: "split", role: "separator", tabindex: 0, "aria-orientation": "horizontal", "aria-label": "Height of the map and the table",
+    "aria-valuemin": 100 * LEAST, "aria-valuemax": 100 * MOST, title: "Drag to resize" });
   let part = USUAL;
   const put = (wanted, keep = true) => {
     part = Math.max(LEAST, Math.min(MOST, wanted));

@@ -15,7 +15,7 @@ export function openStart(element) {
     runs = h("section", { class: "start-runs", "aria-labelledby": "start-runs-title" });
   const stop = new AbortController(), page = { work, upload: null, signal: stop.signal };
   element.replaceChildren(h("div", { class: "other-page start" },
-    h("div", { class: "other-head" }, h("h2", {}, "Topics of texts"), state.run ? button("back to the run",
+    h("div", { class: "other-head" }, h("h2", {}, "Find topics"), state.run ? button("back to the run",
       () => update({ view: "explore" }, { push: true }), { class: "plain" }) : null),
     h("div", { class: "start-parts" }, work, runs)));
   dropZone(page);
@@ -36,7 +36,7 @@ function drawRuns(box) {
       h("span", { class: "quiet" }, `${many(run.texts, "text")} · ${many(run.topics, "topic")}`),
         h("span", { class: "quiet small" }, run.source ? [bdi(cut(run.source.split(/[\\/]/).at(-1), 60)), " · "] : "", day(run.made)))));
   box.replaceChildren(h("h3", { id: "start-runs-title" }, "Runs in this folder"),
-    rows.length ? h("ul", { class: "run-list" }, rows) : h("p", { class: "quiet" }, runs ? "None yet. The first file you fit becomes one." : "…"));
+    rows.length ? h("ul", { class: "run-list" }, rows) : h("p", { class: "quiet" }, runs ? "None yet. Fit a file to create one." : "…"));
 }
 
 // the file
@@ -47,14 +47,14 @@ function dropZone(page, trouble = null) {
     onchange: () => { if (input.files.length) take(page, input.files[0]); } });
   const zone = h("div", { class: "drop" }, h("p", { class: "drop-say" }, "Drop a file of texts here"),
     button("choose a file", () => input.click(), { class: "main" }), input,
-    h("p", { class: "quiet small" }, `CSV, TSV, JSON lines, Parquet, Excel or one text a line${limit}. It stays on the machine that runs coterie.`),
+    h("p", { class: "quiet small" }, `CSV, TSV, JSON Lines, Parquet, Excel or one text per line${limit}. The file stays on the machine that runs coterie.`),
     h("div", { role: "alert" }, trouble ? h("p", { class: "look" }, bdi(trouble)) : ""));
   zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
   zone.addEventListener("dragleave", () => zone.classList.remove("over"));
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
     zone.classList.remove("over");
-    if (event.dataTransfer.files.length > 1) say("One file at a time; the first one is taken.");
+    if (event.dataTransfer.files.length > 1) say("One file at a time: only the first is used.");
     if (event.dataTransfer.files.length) take(page, event.dataTransfer.files[0]);
   });
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"), zone);
@@ -68,7 +68,7 @@ function size(bytes) {
 async function take(page, file) {
   const most = state.about?.limits?.upload_bytes;
   if (most && file.size > most) return dropZone(page,
-    `${file.name} has ${size(file.size)}; at most ${size(most)} can be dropped here. Fit it in a terminal: coterie fit.`);
+    `${file.name} has ${size(file.size)}; at most ${size(most)} can be uploaded here. Use coterie fit in a terminal instead.`);
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
     h("div", { class: "drop waiting", role: "status" }, h("p", {}, "Reading ", bdi(file.name), ` (${size(file.size)}) …`),
     h("div", { class: "progress unknown" }, h("span", { "--part": "30%" }))));
@@ -97,7 +97,7 @@ function preview(page) {
   const choose = (column) => {
     wanted.text = column;
     grid(table, upload, wanted, choose);
-    said.replaceChildren("Texts are in ", h("strong", {}, bdi(column)), h("span", { class: "quiet" }, ". Click another column's head to change that."));
+    said.replaceChildren("The texts are in ", h("strong", {}, bdi(column)), h("span", { class: "quiet" }, ". Click another column header to change that."));
   };
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
     h("p", {}, h("strong", {}, bdi(upload.name)), h("span", { class: "quiet" }, ` · ${facts(upload)}`)), said, table, settings(page, upload, wanted));
@@ -117,7 +117,7 @@ function settings(page, upload, wanted) {
   const name = h("input", { type: "text", value: fresh(upload.name), maxlength: 100, required: true, autocomplete: "off" });
   const trouble = h("div", { role: "alert" });
   const form = h("form", { class: "settings" }, field("Dates", date), field("Known classes", label),
-    h("fieldset", { class: "ways" }, h("legend", {}, "Topics"), h("label", {}, auto, "find a good number"),
+    h("fieldset", { class: "ways" }, h("legend", {}, "Topics"), h("label", {}, auto, "estimate the number"),
       h("span", { class: "with-number" }, h("label", {}, exact, "this many"), number)),
     field("Language", language), field("Name of the run", name), trouble,
     h("div", { class: "dialog-foot" }, button("another file", () => { discard(page); dropZone(page); }), h("span", { class: "space" }),
@@ -144,7 +144,7 @@ async function fit(page, form, trouble, wanted) {
 }
 
 function facts(upload) {
-  const format = { csv: "CSV", tsv: "TSV", jsonl: "JSON lines", parquet: "Parquet", xlsx: "Excel", lines: "one text a line" }[upload.format]
+  const format = { csv: "CSV", tsv: "TSV", jsonl: "JSON lines", parquet: "Parquet", xlsx: "Excel", lines: "one text per line" }[upload.format]
     || upload.format;
   return [format, size(upload.bytes), upload.encoding, `first ${many(upload.rows_seen, "row")} looked at`].filter(Boolean).join(" · ");
 }
@@ -152,7 +152,7 @@ function facts(upload) {
 function grid(box, upload, wanted, choose) {
   const at = upload.columns.findIndex((column) => column.name === wanted.text), had = box.contains(document.activeElement);
   const head = upload.columns.map((column, each) => h("th", { scope: "col", class: each === at ? "chosen" : null },
-    h("button", { type: "button", "aria-pressed": String(each === at), title: "Take the texts from this column", onclick: () => choose(column.name) },
+    h("button", { type: "button", "aria-pressed": String(each === at), title: "Use the texts in this column", onclick: () => choose(column.name) },
       h("strong", {}, bdi(cut(column.name, 40))), h("span", { class: "quiet small" }, `${column.kind} · ${percent(column.filled)} filled`),
         h("span", { class: "is-text small" }, each === at ? "✓ texts" : ""))));
   box.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, head)),

@@ -63,7 +63,7 @@ function early(list) {
   shown.early = true;
   drawTools();
   byId("texts-note").replaceChildren();
-  if (state.overview) list.replaceChildren(h("div", { class: "empty", role: "status" }, h("p", {}, "The words of the texts are still being counted. The search by meaning starts when that is done."),
+  if (state.overview) list.replaceChildren(h("div", { class: "empty", role: "status" }, h("p", {}, "The texts are still being counted. Search by meaning starts when that is done."),
     button("search words now", () => update({ mode: "words" }, { push: true }))));
 }
 
@@ -97,7 +97,7 @@ function note(answer) {
 
 function empty() {
   if (!filtered()) return h("div", { class: "empty" }, h("p", {}, "This run has no texts."));
-  const about = state.q.trim() ? ["No text matches ", h("q", {}, bdi(state.q.trim())), Object.keys(filters()).length > 2 ? " and the filters." : "."] : "No text passes the filters.";
+  const about = state.q.trim() ? ["No text matches ", h("q", {}, bdi(state.q.trim())), Object.keys(filters()).length > 2 ? " and the filters." : "."] : "No text matches the filters.";
   const meaning = state.q.trim() && state.mode === "words" ? button("search by meaning", () => update({ mode: "meaning", sort: null }, { push: true })) : null;
   return h("div", { class: "empty" }, h("p", {}, about), meaning, " ", button("clear filters", () => update(noFilters(), { push: true })));
 }
@@ -115,7 +115,7 @@ function drawTools() {
   const movable = answer && filtered() && total > 0 && total <= 500 && state.about && state.about.writable;
   byId("texts-total").textContent = words;
   const picks = pickTools(), box = byId("texts-tools"), held = box.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
-  box.replaceChildren(picks || (movable ? button(total === 1 ? "move it…" : `move these ${total}…`, moveAll, { class: "plain wide-only", title: "Put these texts into another topic, for good" }) : ""), sortSelect(), pages || "");
+  box.replaceChildren(picks || (movable ? button(total === 1 ? "move it…" : `move these ${total}…`, moveAll, { class: "plain wide-only", title: "Move these texts to another topic permanently" }) : ""), sortSelect(), pages || "");
   if (held) [...box.querySelectorAll("[aria-label]")].find((one) => one.getAttribute("aria-label") === held && !one.disabled)?.focus();
 }
 
@@ -148,7 +148,7 @@ function table(answer) {
   const heads = [["topic", "topic", "c-topic"], ["confidence", "conf.", "c-confidence"], ["length", "text", "c-text"], [null, "reason", "c-reason"],
     ...(classed ? [["class", overview.label, "c-class"]] : []), ...(dated ? [["date", overview.date, "c-date"]] : [])];
   const body = h("tbody", { role: "rowgroup", onkeydown: keys, onclick: clicked }, answer.rows.map((text, at) => line(text, at, { classed, dated, several })));
-  return h("table", { role: "table", class: classed && dated ? "texts full" : "texts" }, h("caption", { class: "hidden" }, "Texts with topic, confidence and reason. Enter opens a text, Space marks it."),
+  return h("table", { role: "table", class: classed && dated ? "texts full" : "texts" }, h("caption", { class: "hidden" }, "Texts with topic, confidence and reason. Enter opens a text, Space selects it."),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, canPick() ? pickHead(answer.rows.map((text) => text.row)) : null, heads.map(([key, name, kind]) => head(key, name, kind)))), body);
 }
 

@@ -56,7 +56,7 @@ export function closeTry() {
 }
 
 function hint() {
-  return h("p", { class: "quiet" }, "Its topic, how sure that is, and which words decided stand here as you type. Nothing is stored.");
+  return h("p", { class: "quiet" }, "Its topic, confidence and deciding words appear here as you type. Nothing is stored.");
 }
 
 function told(text, found) {
@@ -64,13 +64,13 @@ function told(text, found) {
   const kinds = ["word", "related"].filter((kind) => found.marks.some(([, , one]) => one === kind));
   const shares = found.shares.filter((one) => topicOf(one.id)), most = Math.max(...shares.map((one) => one.share), 1e-9);
   return [
-    h("p", { class: "assigned" }, topic && known ? [swatch(topic), bdi(cut(topic.label, 120))] : h("span", { class: "quiet" }, "None of its words is known: no topic can be told.")),
+    h("p", { class: "assigned" }, topic && known ? [swatch(topic), bdi(cut(topic.label, 120))] : h("span", { class: "quiet" }, "It has no known word, so it has no topic.")),
     known ? h("div", { class: "sure" }, track(found.confidence, topic ? topic.colour : null), h("span", {}, sureness(found.confidence), " ", h("span", { class: "quiet number" }, decimal(found.confidence)))) : null,
     h("blockquote", { class: "whole short" }, marked(text, found.marks)),
     kinds.length ? h("p", {}, legend(kinds)) : null,
     why.length ? [h("h3", {}, "Why"), h("p", {}, why)] : null,
     found.unknown.length ? h("p", { class: "quiet small" }, found.unknown.length === 1 ? "Unknown word: " : "Unknown words: ", bdi(found.unknown.slice(0, 12).map((word) => cut(word, 40)).join(", ")), found.unknown.length > 12 ? ` and ${many(found.unknown.length - 12, "more", "more")}` : "", ".") : null,
-    known && shares.length > 1 ? [h("h3", {}, "Where it leans"), h("ul", { class: "bars shares" }, shares.map((one) => h("li", {},
+    known && shares.length > 1 ? [h("h3", {}, "Memberships"), h("ul", { class: "bars shares" }, shares.map((one) => h("li", {},
       h("button", { type: "button", class: "link one-line name", title: "Show this topic", onclick: () => update({ topics: [one.id], try: null, row: null }, { push: true }) }, topicName(topicOf(one.id), 60)),
       track(one.share / most, topicOf(one.id).colour), h("span", { class: "number quiet" }, percent(one.share)))))] : null,
   ].flat(Infinity).filter(Boolean);

@@ -19,7 +19,7 @@ export function heatMap(likeness, tell) {
     class: "strong", direction: "ltr" }, `${cut(topicOf.get(id).label, NARROW ? 13 : 25)}  ${id}`));
   const numbers = ids.map((id, x) => s("text", { x: left + (x + 0.5) * cell, y: top - 6, "text-anchor": "middle",
     class: cell < 18 ? "fine" : null }, id));
-  const drawn = picture(left + size + 4, top + size + 4, "How much alike topics are, two by two",
+  const drawn = picture(left + size + 4, top + size + 4, "Similarity of each pair of topics",
     [squares, names, numbers], true);
   drawn.addEventListener("pointermove", (event) => {
     const box = drawn.getBoundingClientRect(), scale = (left + size + 4) / box.width;

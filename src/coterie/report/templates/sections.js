@@ -21,7 +21,7 @@ export function head() {
 
 export function checksPart() {
   const item = (check) => h("li", { class: check.look ? "look" : null },
-    check.look ? h("span", { class: "hidden" }, "Look at this: ") : null, bdi(check.text),
+    check.look ? h("span", { class: "hidden" }, "Warning: ") : null, bdi(check.text),
     check.quote ? [" ", h("q", {}, bdi(check.quote))] : null,
     check.topics ? h("ul", {}, check.topics.map((id) => h("li", {}, topicLink(id)))) : null,
     check.pairs ? h("ul", {}, check.pairs.map(([one, other, value]) =>
@@ -37,19 +37,19 @@ export function sizesPart() {
     h("span", { class: "number quiet" }, percent(topic.share)),
     h("span", { class: "terms" }, bdi(topic.terms.slice(3).map(([term]) => term).join(", ")))));
   return section("sizes", "Topics by size",
-    h("p", { class: "quiet" }, "Number, name, texts, share of all texts, and more of its words. A click goes to the topic."),
+    h("p", { class: "quiet" }, "Number, label, texts, share of all texts, and further words. Click to go to the topic."),
     h("ol", { class: "sizes" }, topics.map(row)));
 }
 
 export function mapPart() {
   const points = content.map, shown = points.texts.length;
-  if (!shown) return section("map", "Map", h("p", { class: "quiet" }, "No text holds a known word: there is nothing to draw."));
+  if (!shown) return section("map", "Map", h("p", { class: "quiet" }, "No text has a known word, so there is nothing to draw."));
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-describedby": "map-help",
     "aria-label": `Map of ${many(topics.length, "topic")} and ${many(shown, "text")}` });
   const readout = h("div", { class: "readout no-print", role: "status", "aria-live": "polite" });
   const about = ({ id, size, share, terms }) => [h("p", {}, topicLink(id)), h("p", { class: "quiet small" }, `${many(size, "text")} · ${percent(share)}`),
     h("p", { class: "quiet small" }, bdi(terms.map(([term]) => term).join(", ")))];
-  const hint = () => h("p", { class: "quiet" }, "Point at a text to read it; click it to see its topic alone.");
+  const hint = () => h("p", { class: "quiet" }, "Hover over a point to read the text; click it to show only its topic.");
   const text = (at, chosen) => [h("p", {}, bdi(points.texts[at])), h("p", { class: "small" }, points.topic[at] === chosen ? null : [topicLink(topics[points.topic[at]].id), " · "],
     h("span", { class: "quiet" }, `confidence ${decimal(points.confidence[at] / 100)}`))];
   const tell = (at, chosen) => readout.replaceChildren(...(chosen < 0 ? [] : about(topics[chosen])), ...(at >= 0 ? text(at, chosen) : chosen < 0 ? [hint()] : []));
@@ -63,11 +63,11 @@ export function mapPart() {
   choice.addEventListener("change", () => map.choose(Number(choice.value)));
   tell(-1, -1);
   const part = section("map", "Map",
-    h("p", { class: "quiet" }, "Each point is a text, near topics lie near each other, and a disc is as large as its topic. ",
-      shown < points.known ? `A sample of ${count(shown)} of ${count(points.known)} different texts is drawn.` : ""),
+    h("p", { class: "quiet" }, "Each point is a text. Similar topics are close together, and the area of a disc shows the size of its topic. ",
+      shown < points.known ? `The map shows a sample of ${count(shown)} of ${count(points.known)} distinct texts.` : ""),
     h("div", { class: "controls no-print" }, h("label", { for: "map-topic" }, "Show"), choice),
     h("div", { class: "map-row" }, frame, readout),
-    h("p", { id: "map-help", class: "quiet small no-print" }, "Drag to move. After a click into the map the wheel zooms. Keys: arrows go from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
+    h("p", { id: "map-help", class: "quiet small no-print" }, "Drag to move. Click the map to zoom with the wheel. Keys: arrows move from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
   return { part, start: () => { map = new TopicMap(canvas, points, tell); } };
 }
 
@@ -79,7 +79,7 @@ function card(topic, place) {
   const most = Math.max(...topic.terms.map(([, weight]) => weight), 1e-9);
   const words = topic.terms.length ? h("dl", { class: "terms-list" }, topic.terms.map(([term, weight]) => [
     h("dt", { title: term }, bdi(term)), h("dd", {}, track(weight / most)),
-    h("dd", { class: "number quiet", title: "of the words of the topic" }, percent(weight))])) : h("p", { class: "quiet small" }, "No word tells it from the others.");
+    h("dd", { class: "number quiet", title: "of the words of the topic" }, percent(weight))])) : h("p", { class: "quiet small" }, "No word distinguishes it from the other topics.");
   const unsure = topic.borderline.map((text) => h("li", {}, bdi(text.text), h("div", { class: "quiet" }, `confidence ${decimal(text.confidence)}`,
     text.second === null ? "" : [" · or ", topicLink(text.second)])));
   const measure = (name, [value, said]) => [h("dt", {}, name), h("dd", {}, decimal(value)), h("dd", { class: "note" }, said)];
@@ -90,15 +90,15 @@ function card(topic, place) {
       h("p", { class: "number" }, many(topic.size, "text"), h("span", { class: "quiet" }, ` · ${percent(topic.share)}`))),
     h("div", { class: "body" },
       h("div", {}, h("h4", {}, "Words"), words),
-      h("div", {}, h("h4", {}, "Typical texts"), textsList(topic.examples.map((text) => h("li", {}, text ? bdi(text) : h("span", { class: "quiet" }, "(empty)"))), "There is none."),
-        h("h4", {}, "Least sure texts"), textsList(unsure, "There is none besides.")),
+      h("div", {}, h("h4", {}, "Typical texts"), textsList(topic.examples.map((text) => h("li", {}, text ? bdi(text) : h("span", { class: "quiet" }, "(empty)"))), "None."),
+        h("h4", {}, "Least certain texts"), textsList(unsure, "No others.")),
       h("div", {}, h("dl", { class: "measures" }, measure("Coherence", topic.coherence), measure("Distinctiveness", topic.distinctiveness)),
         figure(`Confidence, ${decimal(topic.confidence)} on average`, histogram(topic.histogram)),
         time && !time.note ? figure(`Texts by ${time.unit}, at most ${count(Math.max(...time.texts[place]))}`,
           timeline(time.texts[place], time.periods, { most: Math.max(...time.texts[place], 1), say: (n) => many(n, "text") })) : null,
         classes && !classes.note ? [h("h4", {}, bdi(classes.name || "Classes")), topClasses(classes, place, topic.size)] : null,
-        topic.near.length ? [h("h4", {}, "Nearest topics"), h("ul", { class: "near" }, topic.near.map(([id, value]) =>
-          h("li", {}, topicLink(id), h("span", { class: "number quiet" }, `${percent(Math.max(value, 0))} alike`))))] : null)));
+        topic.near.length ? [h("h4", {}, "Most similar topics"), h("ul", { class: "near" }, topic.near.map(([id, value]) =>
+          h("li", {}, topicLink(id), h("span", { class: "number quiet" }, `${percent(Math.max(value, 0))} similar`))))] : null)));
 }
 
 function topClasses(classes, place, size) {
@@ -141,28 +141,28 @@ export function cardsPart() {
 
 export function relationsPart() {
   if (!content.likeness) return null;
-  const told = h("p", { class: "quiet small", role: "status" }, "The stronger the colour, the more alike. Point at a square to read it.");
-  const tell = (one, other, value) => told.replaceChildren(topicLink(one), " and ", topicLink(other), one === other ? ": the same topic" : `: ${value} % alike`);
+  const told = h("p", { class: "quiet small", role: "status" }, "The stronger the colour, the more similar. Hover over a square for its value.");
+  const tell = (one, other, value) => told.replaceChildren(topicLink(one), " and ", topicLink(other), one === other ? ": the same topic" : `: ${value} % similar`);
   const left = content.likeness.left;
   return section("relations", "How topics relate", h("div", { class: "pair" },
     h("div", {}, h("h3", {}, "Likeness"), h("div", { class: "scroll" }, heatMap(content.likeness, tell)), told,
-      left ? h("p", { class: "quiet small" }, `${many(left, "smaller topic")} left out.`) : null),
+      left ? h("p", { class: "quiet small" }, `${many(left, "smaller topic")} not shown.`) : null),
     h("div", {}, h("h3", {}, "Tree"), h("div", { class: "scroll tall", tabindex: topics.length > 30 ? 0 : null }, treePicture(content.tree)),
-      h("p", { class: "quiet small" }, "Topics that meet further right are nearer to each other."))));
+      h("p", { class: "quiet small" }, "Topics that join further to the right are more similar."))));
 }
 
 export function timePart() {
   const { time } = content;
   if (!time) return null;
-  if (time.note) return section("time", "Over time", h("p", { class: "quiet" }, "Left out. ", bdi(time.note)));
+  if (time.note) return section("time", "Over time", h("p", { class: "quiet" }, "Not shown. ", bdi(time.note)));
   const shown = topics.slice(0, 11), shares = (place) => time.texts[place].map((n, at) => n / Math.max(time.totals[at], 1));
   const most = Math.max(...shown.map((_, place) => Math.max(...shares(place))), 1e-9);
   const all = h("div", {}, h("span", { class: "name" }, "All texts", h("span", { class: "quiet" }, ` · at most ${count(Math.max(...time.totals))}`)),
     timeline(time.totals, time.periods, { most: Math.max(...time.totals, 1), shade: "var(--quiet)", say: (n) => many(n, "text") }));
   return section("time", "Over time",
-    h("p", { class: "quiet" }, "Share of the texts of each ", time.unit, " by the column ", bdi(time.name || "of dates"), "; all topics on the same scale, up to ", percent(most), ".",
-      topics.length > shown.length ? " The largest topics are shown; the others have theirs above." : "",
-      time.undated ? ` ${many(time.undated, "text")} without a date left out.` : ""),
+    h("p", { class: "quiet" }, "Share of the texts of each ", time.unit, " by the column ", bdi(time.name || "of dates"), "; all topics have the same scale, up to ", percent(most), ".",
+      topics.length > shown.length ? " Only the largest topics are shown; see the cards above for the others." : "",
+      time.undated ? ` ${many(time.undated, "text")} without a date are not included.` : ""),
     h("div", { class: "multiples" }, all, shown.map((topic, place) => h("div", {}, h("span", { class: "name" }, topicLink(topic.id)),
       timeline(shares(place), time.periods, { most, shade: topic.colour, say: (value) => percent(value) })))));
 }
@@ -171,7 +171,7 @@ export function classesPart() {
   const { classes } = content;
   if (!classes) return null;
   const title = ["By ", bdi(classes.name || "class")];
-  if (classes.note) return section("classes", title, h("p", { class: "quiet" }, "Left out. ", bdi(classes.note)));
+  if (classes.note) return section("classes", title, h("p", { class: "quiet" }, "Not shown. ", bdi(classes.note)));
   const cell = (number, size) => h("td", { class: "cell", "--part": (number / Math.max(size, 1)).toFixed(3), title: many(number, "text") },
     number ? percent(number, size).replace(" %", "") : "");
   const rows = topics.map((topic, place) => {
@@ -181,9 +181,9 @@ export function classesPart() {
   const total = classes.totals.reduce((a, b) => a + b, 0);
   const names = { purity: "purity", nmi: "NMI", ari: "ARI", accuracy: "accuracy" };
   return section("classes", title,
-    h("p", { class: "quiet" }, "How far topics and classes agree; 1 is full agreement. Purity: texts in the main class of their topic. NMI: how much the topic of a text tells about its class. ARI: agreement on pairs of texts, beyond chance. Accuracy: texts in the right topic if each class may have one."),
+    h("p", { class: "quiet" }, "Agreement of topics and classes; 1 is perfect. Purity: share of texts in the largest class of their topic. NMI: mutual information between topics and classes. ARI: agreement on pairs of texts, corrected for chance. Accuracy: share of texts that are right when each class is matched with one topic."),
     h("dl", { class: "scores" }, Object.entries(names).map(([key, name]) => h("div", {}, h("dt", {}, name), h("dd", {}, decimal(classes.scores[key]))))),
-    h("p", { class: "quiet small" }, "Percent of the texts of each topic.", classes.unclassed ? ` ${many(classes.unclassed, "text")} without a class left out.` : ""),
+    h("p", { class: "quiet small" }, "Percentage of the texts of each topic.", classes.unclassed ? ` ${many(classes.unclassed, "text")} without a class are not included.` : ""),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Topics by class" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "topic"), h("th", { scope: "col", class: "number" }, "texts"), classes.classes.map((name) => h("th", { scope: "col", class: "up", title: name }, h("span", {}, bdi(name)))))),
       h("tbody", {}, rows, h("tr", {}, h("th", { scope: "row", class: "quiet" }, "all topics"), h("td", { class: "number" }, count(total)), classes.totals.map((n) => cell(n, total)))))));
@@ -191,33 +191,33 @@ export function classesPart() {
 
 export function numberPart() {
   const found = content.number;
-  if (!found) return section("number", "How many topics", h("p", {}, `The number of topics was given, not read from the texts. Now there ${topics.length === 1 ? "is" : "are"} ${topics.length}.`));
+  if (!found) return section("number", "How many topics", h("p", {}, `The number of topics was set, not estimated. Now there ${topics.length === 1 ? "is" : "are"} ${topics.length}.`));
   const now = found.now === found.chosen ? "" : ` After edits there ${found.now === 1 ? "is" : "are"} ${found.now}.`;
   if (!found.structured) return section("number", "How many topics",
-    h("p", {}, "The texts show no more order than the same words dealt out at random, or there are too few of them to tell. One topic is the honest answer; another number can be asked for.", now));
-  const peaks = found.peaks.length ? ` ${found.peaks.join(" or ")} would be plausible, too: collections have more than one right scale.` : "";
+    h("p", {}, "The texts show no more structure than shuffled texts, or there are too few of them to tell. So there is one topic; you can set another number.", now));
+  const peaks = found.peaks.length ? ` ${found.peaks.join(" or ")} would also fit: there is often more than one reasonable number.` : "";
   return section("number", "How many topics",
-    h("p", {}, `${found.chosen}, read from the texts: two halves of them, sorted apart, agree well on that many groups. Numbers between ${found.low} and ${found.high} are plausible.${peaks}${now}`),
-    found.curve.length > 1 ? h("figure", {}, h("div", { class: "curve" }, curvePicture(found)), h("figcaption", {}, "How plausible each number is; the shaded part is the interval.")) : null);
+    h("p", {}, `Estimated: ${found.chosen}. With that many topics, separate clusterings of two halves of the texts agree well. Numbers from ${found.low} to ${found.high} are plausible.${peaks}${now}`),
+    found.curve.length > 1 ? h("figure", {}, h("div", { class: "curve" }, curvePicture(found)), h("figcaption", {}, "Plausibility of each number of topics; the shaded part is the interval.")) : null);
 }
 
 export function editsPart() {
   if (!content.edits.length) return null;
-  return section("edits", "Changed by hand", h("ol", {}, content.edits.map((edit) => h("li", {}, bdi(edit)))),
-    content.leftOut ? h("p", { class: "quiet" }, `${count(content.leftOut)} of them found no such topic in these texts and had no effect.`) : null,
+  return section("edits", "Edits", h("ol", {}, content.edits.map((edit) => h("li", {}, bdi(edit)))),
+    content.leftOut ? h("p", { class: "quiet" }, `${count(content.leftOut)} of them were skipped because their topic was not found.`) : null,
     content.moreEdits ? h("p", { class: "quiet" }, `And ${many(content.moreEdits, "more edit", "more edits")}; see edits.json.`) : null);
 }
 
 export function meaningPart() {
   const words = [
-    ["Topic", "A group of texts whose words keep the same company. Every text is in one, also those that fit badly."],
-    ["Share", "The part of all texts, copies counted."],
-    ["Confidence", "About how often such a text is of the kind that most texts of its topic are. 0 means that no word of the text is known."],
-    ["Words", "Those that tell the topic from the others, the most telling first; the bar is how often the topic uses each."],
-    ["Coherence", "Whether the first ten words stand in the same texts more often than chance would have it, from −1 to 1. In very short texts it is low for good topics, too."],
-    ["Distinctiveness", "The part of the uses of these words that falls into this topic, from 0 to 1."],
-    ["Alike", "The cosine between the middles of two topics, in percent."],
-    ["Map", "Distances between topics are kept as well as a plane allows; within a topic, texts lie by what sets them apart most."],
+    ["Topic", "A group of texts whose words co-occur with similar words. Every text is assigned to one, even if it fits badly."],
+    ["Share", "The share of all texts, including copies."],
+    ["Confidence", "The estimated probability that the text belongs to its topic. 0 means that the text has no known word."],
+    ["Words", "Words that distinguish the topic from the others, the most distinctive first; the bar shows how often the topic uses them."],
+    ["Coherence", "Whether the first ten words occur in the same texts more often than by chance, from −1 to 1. For very short texts it is low even for good topics."],
+    ["Distinctiveness", "The share of the uses of these words that falls into this topic, from 0 to 1."],
+    ["Similar", "The cosine between the centres of two topics, in percent."],
+    ["Map", "Distances between topics are preserved as well as possible in two dimensions; within a topic, texts are arranged by their main differences."],
   ];
   return section("meaning", "What the numbers mean", h("dl", { class: "meaning" }, words.map(([name, said]) => [h("dt", {}, name), h("dd", {}, said)])));
 }
