@@ -1,6 +1,7 @@
 """How long a person waits: the command line from a file to a folder, everything included.
 
-`python product.py` prints the report. Seconds are those of the whole process, start of Python included.
+`python product.py` prints the report. Seconds are those of the whole process, start of Python included. With
+`COTERIE_BEFORE=path/to/bin/coterie`, the command of another installation, every case runs with both, in turn.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from pathlib import Path
 
 from coterie_papers.bench.markdown import table
 
-_COMMAND = [str(Path(sys.executable).with_name("coterie"))]
+_COMMANDS = {"now": str(Path(sys.executable).with_name("coterie"))}
+if "COTERIE_BEFORE" in os.environ:
+    _COMMANDS["before"] = os.environ["COTERIE_BEFORE"]
 
 
 def _csv(name, folder, rows=None):
@@ -32,7 +35,7 @@ def _csv(name, folder, rows=None):
     return file
 
 
-def _timed(arguments, folder):
+def _timed(command, arguments, folder):
     """Seconds of the wall clock and of processors, and megabytes at the peak, of one command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
@@ -41,7 +44,7 @@ def _timed(arguments, folder):
         "import json,resource,subprocess,sys;r=subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL);"
         "u=resource.getrusage(resource.RUSAGE_CHILDREN);print(json.dumps([r.returncode,u.ru_maxrss/1024]))"
     )
-    out = subprocess.run([sys.executable, "-c", code, *_COMMAND, *map(str, arguments)],
+    out = subprocess.run([sys.executable, "-c", code, command, *map(str, arguments)],
                          cwd=folder, capture_output=True, text=True, check=True)  # fmt: skip
     seconds = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -55,10 +58,17 @@ def _timed(arguments, folder):
 def _rows(cases, folder, repeats):
     rows = []
     for title, arguments in cases.items():
-        runs = [_timed(arguments, folder) for _ in range(repeats)]
-        seconds, spent, peak = (statistics.median(run[i] for run in runs) for i in range(3))
-        rows.append([title, f"{seconds:.1f}", f"{spent:.1f}", f"{peak:,.0f}"])
-        print(rows[-1], file=sys.stderr)
+        runs = {version: [] for version in _COMMANDS}
+        for _ in range(repeats):
+            for version, command in _COMMANDS.items():
+                (folder / version).mkdir(exist_ok=True)
+                runs[version].append(_timed(command, arguments, folder / version))
+        row = [title]
+        for version in _COMMANDS:
+            seconds, spent, peak = (statistics.median(run[i] for run in runs[version]) for i in range(3))
+            row += [f"{seconds:.1f}", f"{spent:.1f}", f"{peak:,.0f}"]
+        rows.append(row)
+        print(row, file=sys.stderr)
     return rows
 
 
@@ -72,14 +82,15 @@ def report():
             "`coterie fit`, 20,000 rows, estimated number of topics": fit,
             "`coterie assign`, 20,000 rows": ["assign", "run", small, "--out", "assigned.csv"],
             "`coterie topics`": ["topics", "run"],
-            "`coterie edit rename`": ["edit", "rename", "run", "0", "A name"],
+            "`coterie edit rename`, 20,000 rows": ["edit", "rename", "run", "0", "A name"],
             "`coterie --help`": ["--help"],
         }
         rows = _rows(cases, folder, 3)
         many = {
             "`coterie fit`, 971,100 rows, 100 topics": [
                 "fit", large, "--text", "text", "--out", "large", "--topics", "100",
-            ]
+            ],
+            "`coterie edit rename`, 971,100 rows": ["edit", "rename", "large", "0", "A name"],
         }  # fmt: skip
         rows += _rows(many, folder, 1)
     head = (
@@ -87,7 +98,16 @@ def report():
         f"files on disk, on {os.cpu_count()} cores: CSV files made of stackoverflow (question titles) and reddit "
         "(titles). Medians of three runs, the largest once.\n\n"
     )
-    return head + table(["", "seconds", "of processors", "MB at the peak"], rows, raw=True)
+    if "before" in _COMMANDS:
+        head += (
+            "*Before* is the version before every text was scored once, measured in the same run, in turn.\n\n"
+        )
+    columns = [
+        f"{name}{'' if version == 'now' else ', before'}"
+        for version in _COMMANDS
+        for name in ("seconds", "of processors", "MB at the peak")
+    ]
+    return head + table(["", *columns], rows, raw=True)
 
 
 if __name__ == "__main__":

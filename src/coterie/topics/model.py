@@ -148,7 +148,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             vectors_of(self.embeddings, [])  # says what embeddings may be
         if isinstance(self.n_topics, int) and self.n_topics < len(self.seeds or ()):
             raise InputError(
-                f"n_topics must be at least the number of seeded topics, {len(self.seeds or ())}; got {self.n_topics}"
+                f"n_topics must be at least the number of seeded topics, {len(self.seeds or ())}; "
+                f"got {self.n_topics}"
             )
         self.collection = collection = self._collect(texts)
         self.n_texts_ = collection.corpus.n_texts
