@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint types benchmarks quality reproduce clean
+.PHONY: setup demo test fast lint types benchmarks quality reproduce clean
 
 setup: .venv/ready
 
@@ -15,8 +15,15 @@ setup: .venv/ready
 demo: setup
 	$(BIN)/coterie demo
 
+# each worker begins with one half of the tests and takes over from the other when it is done
+PYTEST := $(BIN)/python -m pytest tests src --numprocesses 2 --dist worksteal
+
 test: setup
-	$(BIN)/python -m pytest tests src --numprocesses 2 --dist loadfile
+	$(PYTEST)
+
+# what to run while working: no browser, no fuzzing, no processes, no papers
+fast: setup
+	$(PYTEST) -m 'not (browser or fuzz or process or papers)'
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,11 +1,13 @@
-"""What all tests share: data sets that may be absent, a browser that may be, and settings for hypothesis."""
+"""What all tests share: data sets that may be absent, a browser that may be, work that is done once for all workers."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from coterie import datasets
@@ -19,6 +21,13 @@ settings.register_profile(
 settings.load_profile("coterie")
 # processes of a parallel run are told the width of a screen that their commands do not have
 os.environ.pop("COLUMNS", None)
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects by markers
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
 
 
 def load_or_skip(name: str) -> datasets.Dataset:
@@ -35,6 +44,26 @@ def load_or_skip(name: str) -> datasets.Dataset:
 def dataset():
     """`dataset(name)` loads a named data set."""
     return load_or_skip
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """`once(name, fill)` is a folder that `fill(folder)` filled, once for all parallel workers; not to be changed."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent  # the workers of one run have their folders side by side
+
+    def filled(name, fill):
+        folder, done = root / name, root / f"{name}.done"
+        with FileLock(root / f"{name}.lock"):
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of a worker that failed
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        return folder
+
+    return filled
 
 
 @pytest.fixture(scope="session")

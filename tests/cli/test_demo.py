@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import polars as pl
+import pytest
 from click.testing import CliRunner
 
 from coterie import __version__
@@ -16,6 +17,7 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
+@pytest.mark.process
 def test_the_demo_ends_with_topics_a_folder_and_answers_for_new_texts(tmp_path):
     out = run(BIN / "coterie", "demo", "--out", tmp_path / "here")
     assert out.stderr == ""

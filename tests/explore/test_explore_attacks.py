@@ -19,7 +19,7 @@ import pytest
 
 from coterie.storage.tables import read_csv
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+pytestmark = [pytest.mark.process, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
 JSON = {"X-Coterie": "1", "Content-Type": "application/json"}
 BYTES = {"X-Coterie": "1", "Content-Type": "application/octet-stream"}
 NONSENSE = "Invalid HTTP request received."
@@ -75,14 +75,14 @@ class Server:
         return status, json.loads(body)
 
     def finished(self, job):
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while job["state"] in ("waiting", "running"):
             assert time.monotonic() < until
             time.sleep(0.02)
             job = self.get(f"/jobs/{job['id']}")
         return job
 
-    def raw(self, data, wait=5.0):
+    def raw(self, data, wait=30.0):
         """What is answered to bytes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as wire:
             wire.sendall(data)
@@ -94,7 +94,7 @@ class Server:
     def end(self):
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.communicate(timeout=20)
+            return self.process.communicate(timeout=60)
         finally:
             self.process.kill()
 
@@ -241,7 +241,7 @@ def test_slow_and_broken_bodies_hold_nobody_up(server):
         for _ in range(5):
             server.get("/runs/run")
             server.get("/runs/run/texts?q=parcel")
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < 30  # those sixty never end
     finally:
         for wire in wires:
             wire.close()

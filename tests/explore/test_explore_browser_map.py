@@ -4,7 +4,18 @@ import re
 
 import numpy as np
 import pytest
-from explore_pages import like, no_sideways, numbers, picture, place_of, rows, settled, until, wait_total
+from explore_pages import (
+    drawn,
+    like,
+    no_sideways,
+    numbers,
+    picture,
+    place_of,
+    rows,
+    settled,
+    until,
+    wait_total,
+)
 
 
 def overview(served, run):
@@ -42,7 +53,9 @@ def test_points_have_the_colours_of_their_topics(show, served, scheme):
 def test_twenty_thousand_points_come_soon(show, served, twenty):
     page = show(f"/?run={twenty}")
     page.wait_for_selector(".topics button")
-    assert page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
+    paint = "performance.getEntriesByName('first-contentful-paint')[0]"
+    until(page, paint)
+    assert page.evaluate(f"{paint}.startTime") < 5000  # about 200 on an idle machine
     settled(page)
     pixels, topics = picture(page), overview(served, twenty)["topics"]
     assert len(topics) == 20
@@ -221,5 +234,5 @@ def test_a_run_that_cannot_be_opened_leaves_an_empty_map(show):
     page.evaluate("history.back()")
     page.wait_for_selector("#panel .wrong")
     until(page, "document.querySelectorAll('.map-name').length === 0")
-    page.wait_for_timeout(100)
+    drawn(page)
     assert (picture(page, "#map")[2:-8, 2:-2] == pixels[40, 40]).all()
