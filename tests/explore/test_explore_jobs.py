@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -80,10 +81,13 @@ def test_a_refit_of_tokens(folder, tmp_path):
 
 
 @pytest.fixture
-def slow(tmp_path, folder):
+def slow(once, folder):
     """A run that takes long to fit."""
-    path = write_texts(tmp_path / "slow.csv", 3000)
-    fit_run(read_texts(path, "text"), folder / "slow", TopicModel(4))
+
+    def fit(place):
+        fit_run(read_texts(write_texts(place / "slow.csv", 3000), "text"), place / "slow", TopicModel(4))
+
+    shutil.copytree(once("slow", fit) / "slow", folder / "slow")
     return folder
 
 
