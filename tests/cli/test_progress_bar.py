@@ -12,13 +12,14 @@ pty = pytest.importorskip("pty")
 pytestmark = pytest.mark.process
 
 COTERIE = Path(sys.executable).parent / "coterie"
-#: Work that takes as long as standard input is open: `steps()` are the numbers of its steps, without an end.
+#: Work that takes as long as standard input is open: `steps()` are the numbers of its steps, `lines` what was read.
 SCRIPT = """
 import sys, threading, time
 from coterie.cli import progress
 from coterie.progress import counted, tell
 progress.PATIENCE = {patience}
-reader = threading.Thread(target=sys.stdin.read, daemon=True)
+lines = []
+reader = threading.Thread(target=lambda: [lines.append(line) for line in sys.stdin], daemon=True)
 reader.start()
 def steps():
     step = 0
@@ -35,14 +36,14 @@ SLOW = "for _ in counted(steps(), 'gathering', 3000, unit='texts'): pass"
 LONG = "for _ in counted(range(30), 'gathering', unit='texts'): time.sleep(0.02)"
 QUICK = "for _ in counted(range(30), 'gathering', unit='texts'): pass"
 SILENT = "tell('waiting', 0); reader.join()"
-STAGES = "for step in steps(): tell('first' if step < 40 else 'second', step, 5000)"
+STAGES = "for step in steps(): tell('second' if lines else 'first', step, 5000)"
 BYTES = "for step in steps(): tell('fetching', min(step, 29) * 100_000, 3_000_000, 'bytes')"
 
 
 def on_a_terminal(command, *awaited):
     """Standard output, what the terminal got, and the seconds from the word "begun" to its first byte.
 
-    Standard input is closed when the terminal has got all that is awaited.
+    Standard input gets a line for each part that the terminal has got of what is awaited, and is closed after the last.
     """
     ours, theirs = pty.openpty()
     environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "110", "LINES": "30"}
@@ -52,8 +53,13 @@ def on_a_terminal(command, *awaited):
     os.close(theirs)
     begun = process.stdout.readline() if "-c" in command else ""
     start, first, got = time.monotonic(), None, b""
+    parts = list(awaited)
     while True:
-        if all(part.encode() in got for part in awaited):
+        while parts and parts[0].encode() in got:
+            del parts[0]
+            process.stdin.write("\n")
+            process.stdin.flush()
+        if not parts:
             process.stdin.close()
         if not (piece := _read(ours)):
             break
@@ -113,7 +119,7 @@ def test_a_stage_that_says_nothing_for_long_is_shown_too():
 
 
 def test_a_new_stage_replaces_the_last():
-    terminal = on_a_terminal(script(STAGES), "second")[1]
+    terminal = on_a_terminal(script(STAGES), "first", "second")[1]
     assert 0 < terminal.rindex("first") < terminal.index("second")
 
 
