@@ -109,7 +109,7 @@ def test_back_and_forward(show, served):
     assert page.locator("#query").input_value() == ""
     page.go_back()
     wait_total(page, totals[0])
-    assert page.locator(".topics [aria-pressed=true]").count() == 0
+    until(page, "document.querySelectorAll('.topics [aria-pressed=true]').length === 0")
     page.go_forward()
     wait_total(page, totals[1])
     page.go_forward()
@@ -200,7 +200,7 @@ def test_keys_of_the_page(show, served):
     page.keyboard.press("Enter")
     page.wait_for_selector(".of-row blockquote")
     second, third = numbers(page)[1:3]
-    assert page.evaluate("new URL(location).searchParams.get('row')") == str(second)
+    until(page, "new URL(location).searchParams.get('row') === arg", str(second))
     page.keyboard.press("ArrowDown")  # the panel follows
     until(page, "document.querySelector('tr[aria-current]')?.dataset.row === arg", str(third))
     page.keyboard.press("Escape")
