@@ -21,9 +21,9 @@ PYTEST := $(BIN)/python -m pytest tests src --numprocesses 2 --dist worksteal
 test: setup
 	$(PYTEST)
 
-# what to run while working: no browser, no fuzzing, no processes, no papers
+# what to run while working: no browser, no fuzzing, no processes, no papers, nothing else that takes seconds
 fast: setup
-	$(PYTEST) -m 'not (browser or fuzz or process or papers)'
+	$(PYTEST) -m 'not (browser or fuzz or process or papers or slow)'
 
 lint: setup
 	$(BIN)/ruff check .

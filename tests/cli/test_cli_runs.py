@@ -236,6 +236,7 @@ def test_evaluate_against_classes_and_alone(fitted):
     assert "no column 'x'" in coterie("evaluate", fitted, "--label", "x", code=2).stderr
 
 
+@pytest.mark.slow
 def test_edits_one_after_another_and_back(run):
     before = (run / "assignments.csv").read_text()
     said = coterie("edit", "merge", run, 0, 1).stdout

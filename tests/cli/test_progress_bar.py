@@ -12,7 +12,8 @@ pty = pytest.importorskip("pty")
 pytestmark = pytest.mark.process
 
 COTERIE = Path(sys.executable).parent / "coterie"
-#: Work that takes as long as standard input is open: `steps()` are the numbers of its steps, `lines` what was read.
+#: Work that takes as long as standard input is open, at most a minute: `steps()` are the numbers of its steps, `lines`
+#: what was read.
 SCRIPT = """
 import sys, threading, time
 from coterie.cli import progress
@@ -22,8 +23,8 @@ lines = []
 reader = threading.Thread(target=lambda: [lines.append(line) for line in sys.stdin], daemon=True)
 reader.start()
 def steps():
-    step = 0
-    while reader.is_alive():
+    step, end = 0, time.monotonic() + 60
+    while reader.is_alive() and time.monotonic() < end:
         yield step
         step += 1
         time.sleep(0.02)
@@ -35,7 +36,7 @@ print("result", flush=True)
 SLOW = "for _ in counted(steps(), 'gathering', 3000, unit='texts'): pass"
 LONG = "for _ in counted(range(30), 'gathering', unit='texts'): time.sleep(0.02)"
 QUICK = "for _ in counted(range(30), 'gathering', unit='texts'): pass"
-SILENT = "tell('waiting', 0); reader.join()"
+SILENT = "tell('waiting', 0); reader.join(60)"
 STAGES = "for step in steps(): tell('second' if lines else 'first', step, 5000)"
 BYTES = "for step in steps(): tell('fetching', min(step, 29) * 100_000, 3_000_000, 'bytes')"
 
@@ -69,6 +70,7 @@ def on_a_terminal(command, *awaited):
     out = begun + process.stdout.read()
     process.stdout.close()
     assert process.wait() == 0, got
+    assert not parts, f"not shown: {parts}"
     return out, got.decode(), first
 
 

@@ -75,6 +75,7 @@ def test_a_rename_describes_nothing_anew(client, monkeypatch):
     assert not topics(client)[0]["named"]
 
 
+@pytest.mark.slow
 def test_undo_after_a_restart_replays_the_log(folder):
     with client_of(folder) as client:
         before = topics(client)

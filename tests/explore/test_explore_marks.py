@@ -33,6 +33,7 @@ def vectorizer(request):
     return Vectorizer(tokenizer=request.param).fit(TEXTS * 2)
 
 
+@pytest.mark.slow
 @given(st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=40))
 def test_what_is_marked_is_the_term(vectorizer, text):
     words = Locator(vectorizer).locate([text])[0]

@@ -269,6 +269,7 @@ def test_words_that_no_text_holds_are_told(reader):
     assert (found["total"], found["query"]["known"], found["query"]["unknown"]) == (0, ["refund"], [])
 
 
+@pytest.mark.slow
 def test_a_long_text_is_shown_in_part_and_exported_whole(folder, tmp_path):
     long = ["refund " * 150_000, "parcel &amp; invoice\u0301 " * 50_000, "退款" * 60_000]
     path = write_texts(tmp_path / "long.csv")
