@@ -24,6 +24,7 @@ def blocks(page, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "number"), [(p, i) for p in PAGES for i in range(len(blocks(p, "python")))])
 def test_python_runs_as_written(page, number, tmp_path, monkeypatch, capsys):
     (tmp_path / "tickets.csv").write_text(

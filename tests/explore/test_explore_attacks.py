@@ -12,6 +12,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import quote
 
 import polars as pl
@@ -91,6 +92,14 @@ class Server:
                 answer += piece
             return answer
 
+    def sockets(self):
+        """How many it has open, where the system tells."""
+        count = 0
+        for file in Path(f"/proc/{self.process.pid}/fd").glob("*"):
+            with suppress(OSError):  # closed meanwhile
+                count += os.readlink(file).startswith("socket:")
+        return count
+
     def end(self):
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -109,7 +118,7 @@ def server(fitted, tmp_path_factory):
     server = Server(place / "runs")
     yield server
     said = server.end()[1].splitlines()
-    assert server.process.returncode == 143
+    assert server.process.returncode == 143, said
     # nothing of all this was a fault
     assert set(said) <= {f"coterie: {NONSENSE}", "coterie: interrupted; nothing was left half-written"}
 
@@ -233,6 +242,7 @@ def test_slow_and_broken_bodies_hold_nobody_up(server):
         b"Content-Type: application/octet-stream\r\n",
         b"GET /api/runs HTTP/1.1\r\n",
     ]
+    before = server.sockets()
     wires = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
     try:
         for at, wire in enumerate(wires):
@@ -250,6 +260,10 @@ def test_slow_and_broken_bodies_hold_nobody_up(server):
         with suppress(OSError):  # hung up on
             assert server.raw(nonsense)[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 421", b"")
     assert server.get("/about")["workspace"] == "runs"
+    until = time.monotonic() + 60
+    while server.sockets() > before:  # it lets go of all of them, before it is ended
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_a_hostile_file_is_text_from_upload_to_export(server):
