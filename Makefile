@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint types benchmarks quality reproduce clean
+.PHONY: setup demo test fast lint types benchmarks quality reproduce clean
 
 setup: .venv/ready
 
@@ -15,12 +15,20 @@ setup: .venv/ready
 demo: setup
 	$(BIN)/coterie demo
 
+# each worker begins with one half of the tests and takes over from the other when it is done
+PYTEST := $(BIN)/python -m pytest tests papers/tests src papers/src --numprocesses 2 --dist worksteal
+
 test: setup
-	$(BIN)/python -m pytest tests papers/tests src papers/src --numprocesses 2 --dist loadfile
+	$(PYTEST)
+
+# what to run while working: no browser, no fuzzing, no processes, no papers, nothing else that takes seconds
+fast: setup
+	$(PYTEST) -m 'not (browser or fuzz or process or papers or slow)'
 
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 types: setup
 	$(BIN)/mypy

@@ -99,9 +99,7 @@ def report():
         "(titles). Medians of three runs, the largest once.\n\n"
     )
     if "before" in _COMMANDS:
-        head += (
-            "*Before* is the version before every text was scored once, measured in the same run, in turn.\n\n"
-        )
+        head += "*Before* is the version before every text was scored once, measured in the same run, in turn.\n\n"
     columns = [
         f"{name}{'' if version == 'now' else ', before'}"
         for version in _COMMANDS

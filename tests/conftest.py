@@ -1,17 +1,46 @@
-"""What all tests of the library share: data sets that may be absent, and a browser that may be."""
+"""What all tests of the library share: a browser that may be absent, and work that is done once for all workers."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from fixtures import dataset
 
 __all__ = ["dataset"]
 
 CHROMIUM = Path("/usr/bin/chromium")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects by markers
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """`once(name, fill)` is a folder that `fill(folder)` filled, once for all parallel workers; not to be changed."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent  # the workers of one run have their folders side by side
+
+    def filled(name, fill):
+        folder, done = root / name, root / f"{name}.done"
+        with FileLock(root / f"{name}.lock"):
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of a worker that failed
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        return folder
+
+    return filled
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ def completed(*words):
     return done.stdout.split()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not shutil.which("bash"), reason="no bash on this system")
 @pytest.mark.parametrize(
     ("words", "expected"),

@@ -1,21 +1,16 @@
 """Every help page of coterie itself has examples, and every example runs as it stands there."""
 
-import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 from datetime import date, timedelta
-from pathlib import Path
 
 import click
 import pytest
 
 from coterie.cli import COMMANDS, main
+from typed import typed
 
-BIN = Path(sys.executable).parent
-ENVIRONMENT = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "100"}
 #: Examples that need the network; what they do is tested against a server on this machine.
 NETWORK = {"coterie data fetch tweet"}
 #: Examples that serve until Ctrl-C; the command is tested beside the server.
@@ -49,18 +44,6 @@ def examples(path):
     return [line.strip() for line in section[1].splitlines()] if section else []
 
 
-def run(line, folder, **settings):
-    return subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        **settings,
-    )
-
-
 def tickets(seed, n):
     drawn = random.Random(seed)
     rows = ["id,date,subject,team"]
@@ -77,8 +60,8 @@ def prepared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
     (folder / "tickets.csv").write_text(tickets(1, 200))
     (folder / "tomorrow.csv").write_text(tickets(2, 60))
-    done = run("coterie fit tickets.csv --text subject --topics 4 --out run", folder)
-    assert done.returncode == 0, done.stderr
+    done = typed("coterie fit tickets.csv --text subject --topics 4 --out run", folder)
+    assert done.code == 0, done.err
     return folder
 
 
@@ -89,15 +72,16 @@ def test_every_page_has_examples_of_its_command(path):
     assert any(path in line for line in found)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("path", list(PAGES))
 def test_every_example_runs(path, prepared, tmp_path):
     folder = tmp_path / "here"
     shutil.copytree(prepared, folder)
     for line in examples(path):
         if line not in NETWORK | SERVING:
-            done = run(line, folder)
-            assert done.returncode == 0, f"{line}\n{done.stderr}"
-            assert "Traceback" not in done.stderr
+            done = typed(line, folder)
+            assert done.code == 0, f"{line}\n{done.err}"
+            assert "Traceback" not in done.err
 
 
 def test_what_needs_the_network_is_still_an_example():
@@ -106,8 +90,8 @@ def test_what_needs_the_network_is_still_an_example():
 
 
 @pytest.mark.parametrize("path", list(PAGES))
-def test_every_page_fits_a_screen_and_says_what_the_command_does(path):
-    page = run(f"{path} --help", None).stdout
+def test_every_page_fits_a_screen_and_says_what_the_command_does(path, tmp_path):
+    page = typed(f"{path} --help", tmp_path).out
     assert max(map(len, page.splitlines())) <= 110
     assert PAGES[path].help
     for parameter in PAGES[path].params:

@@ -128,6 +128,7 @@ def test_a_fault_in_standard_input_is_told_as_such():
     assert str(out.exception) == "standard input has no column 'title'; it has 'id', 'subject'"
 
 
+@pytest.mark.process
 def test_a_signal_leaves_no_copy_of_standard_input(tmp_path):
     script = """
 import time
@@ -151,7 +152,7 @@ with exits.reported(), spooled("-") as path:
     assert copy.read_text() == "late parcel\n"
     assert tmp_path in copy.parents
     process.send_signal(signal.SIGTERM)
-    process.wait(30)
+    process.wait(60)
     process.stdout.close()
     assert list(tmp_path.iterdir()) == []
 

@@ -24,6 +24,7 @@ def tickets(tmp_path):
     return file
 
 
+@pytest.mark.process
 def test_the_sample_is_compared(tmp_path):
     sample = datasets.describe()["path"][0]
     command = [Path(sys.executable).parent / "coterie", "compare", sample, "--text", "text"]

@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import polars as pl
+import pytest
 from click.testing import CliRunner
 
 from coterie import __version__
@@ -16,27 +17,37 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
-def test_the_demo_ends_with_topics_a_folder_and_answers_for_new_texts(tmp_path):
-    out = run(BIN / "coterie", "demo", "--out", tmp_path / "here")
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A folder of the demo, and what was said, by a process of its own."""
+    folder = tmp_path_factory.mktemp("demo") / "here"
+    return folder, run(BIN / "coterie", "demo", "--out", folder)
+
+
+@pytest.mark.process
+def test_the_demo_ends_with_topics_a_folder_and_answers_for_new_texts(demo):
+    folder, out = demo
     assert out.stderr == ""
     assert "1,517 texts in the built-in sample" in out.stdout
     assert "14 topics" in out.stdout
     assert "Where is my parcel?" in out.stdout
-    assignments = pl.read_parquet(tmp_path / "here/assignments.parquet")
+    assignments = pl.read_parquet(folder / "assignments.parquet")
     assert len(assignments) == 1517
     assert assignments["topic"].n_unique() == 14
     known = assignments.filter(pl.col("reason") != "no known word")
     sizes = known.group_by("topic").len().sort("topic")["len"].to_list()
-    assert read_csv(tmp_path / "here/topics.csv")["size"].cast(pl.Int64).to_list() == sizes
+    assert read_csv(folder / "topics.csv")["size"].cast(pl.Int64).to_list() == sizes
 
 
-def test_the_demo_says_the_same_twice(tmp_path):
-    for name in ("a", "b"):
-        run(BIN / "coterie", "demo", "--out", tmp_path / name)
+@pytest.mark.process
+def test_the_demo_says_the_same_twice(demo, tmp_path):
+    again = CliRunner().invoke(main, ["demo", "--out", str(tmp_path / "again")])
+    assert again.exit_code == 0
     for name in ("topics.csv", "assignments.csv", "model/state.json", "model/arrays.safetensors"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        assert (tmp_path / "again" / name).read_bytes() == (demo[0] / name).read_bytes()
 
 
+@pytest.mark.process
 def test_python_dash_m_is_the_same():
     assert __version__ in run(sys.executable, "-m", "coterie", "--version").stdout
 

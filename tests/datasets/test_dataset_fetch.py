@@ -133,7 +133,7 @@ def test_a_silent_server(site, tiny, own_cache, sent):
     site.routes[tiny.path] = silent
     started = time.perf_counter()
     refused(site, "did not respond for 0.2 seconds", timeout=0.2)
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 25  # the server would have gone on after 30
     assert files_in(own_cache) == []
 
 
@@ -260,7 +260,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch, fault):
 
 
 def test_several_fetches_at_once(site, tiny, own_cache):
-    together = threading.Barrier(4, timeout=10)
+    together = threading.Barrier(4, timeout=60)
 
     def served(answer):
         together.wait()  # all four are under way before the first gets its file
@@ -309,6 +309,7 @@ def kill(process):
     process.communicate()
 
 
+@pytest.mark.process
 @needs_sigkill
 def test_killed_while_receiving_leaves_nothing(site, tiny, own_cache):
     def half(answer):
@@ -324,6 +325,7 @@ def test_killed_while_receiving_leaves_nothing(site, tiny, own_cache):
     assert files_in(own_cache) == []
 
 
+@pytest.mark.process
 @needs_sigkill
 def test_killed_while_writing_leaves_no_set_and_no_obstacle(site, tiny, own_cache, nowhere):
     site.routes[tiny.path] = tiny.file
@@ -337,13 +339,14 @@ def test_killed_while_writing_leaves_no_set_and_no_obstacle(site, tiny, own_cach
     assert len(datasets.load("tiny")) == 400
 
 
+@pytest.mark.process
 @needs_sigkill
 def test_killed_at_any_moment_leaves_the_whole_set_or_none(site, larger, own_cache):
     entry = larger.entry
     site.routes[larger.path] = larger.file
     target = own_cache / "tiny.tsv.gz"
     outcomes = set()
-    for delay in (0.0, 0.03, 0.06, 0.09, 0.12, 0.15, 0.2, 5.0):
+    for delay in (0.0, 0.03, 0.06, 0.09, 0.12, 0.15, 0.2, 60):
         target.unlink(missing_ok=True)
         process = started(entry, site, own_cache)
         with suppress(subprocess.TimeoutExpired):

@@ -12,10 +12,10 @@ from coterie.topics import TopicModel
 
 
 @pytest.fixture(scope="session")
-def fitted(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("fitted")
-    make_run(folder / "run", write_texts(folder / "texts.csv"))
-    return folder
+def fitted(once, tmp_path_factory):
+    """A folder with one run of made-up texts in it, to be copied or only read."""
+    made = once("fitted", lambda folder: make_run(folder / "run", write_texts(folder / "texts.csv")))
+    return shutil.copytree(made, tmp_path_factory.mktemp("fitted"), dirs_exist_ok=True)
 
 
 @pytest.fixture
@@ -32,13 +32,18 @@ def client(folder):
 
 
 @pytest.fixture(scope="session")
-def sample(tmp_path_factory):
+def sample(once, tmp_path_factory):
     """A folder with one run of real texts in it, to be copied or only read."""
-    folder = tmp_path_factory.mktemp("sample")
-    pl.read_csv(datasets.SAMPLE_FILE).head(300).write_csv(folder / "sample.csv")
-    source = read_texts(folder / "sample.csv", "text")
-    fit_run(source, folder / "runs" / "sample", TopicModel(6), date="date", class_column="category", edits=())
-    return folder / "runs"
+
+    def fit(folder):
+        pl.read_csv(datasets.SAMPLE_FILE).head(300).write_csv(folder / "sample.csv")
+        source = read_texts(folder / "sample.csv", "text")
+        fit_run(
+            source, folder / "runs" / "sample", TopicModel(6), date="date", class_column="category", edits=()
+        )
+
+    made = once("sample", fit)
+    return shutil.copytree(made, tmp_path_factory.mktemp("sample"), dirs_exist_ok=True) / "runs"
 
 
 @pytest.fixture(scope="session")

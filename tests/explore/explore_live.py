@@ -21,10 +21,9 @@ def _table(path, found):
     return path
 
 
-@pytest.fixture(scope="session")
-def live(tmp_path_factory):
-    """A folder of runs: tickets in nine and in seven topics, 24,000 made-up texts, hostile ones."""
-    sources, live = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("live")
+def _fit_live(folder):
+    sources, live = folder / "sources", folder / "runs"
+    sources.mkdir()
     tickets = _table(sources / "tickets.csv", datasets.load("sample"))
     for name, number in (("tickets", 9), ("tickets-7", 7)):
         fit_run(
@@ -40,16 +39,25 @@ def live(tmp_path_factory):
     hostile = fit_run(bad, live / BAD_RUN, TopicModel(2), date="date", class_column="<i>class", edits=())
     hostile.with_texts().edits.rename(0, LABEL)
     hostile.save()
+
+
+@pytest.fixture(scope="session")
+def live(once, tmp_path_factory):
+    """A folder of runs: tickets in nine and in seven topics, 24,000 made-up texts, hostile ones."""
+    live = tmp_path_factory.mktemp("live")
+    shutil.copytree(once("live", _fit_live) / "runs", live, dirs_exist_ok=True)
     return live
 
 
 @pytest.fixture(scope="session")
-def twenty(live, dataset, tmp_path_factory):
+def twenty(live, dataset, once):
     """The name of a run of 20,000 texts."""
-    source = _table(tmp_path_factory.mktemp("many") / "stackoverflow.csv", dataset("stackoverflow"))
-    fit_run(
-        read_texts(source, "text"), live / "stackoverflow", TopicModel(20), class_column="class", edits=()
-    )
+
+    def fit(folder):
+        source = _table(folder / "stackoverflow.csv", dataset("stackoverflow"))
+        fit_run(read_texts(source, "text"), folder / "run", TopicModel(20), class_column="class", edits=())
+
+    shutil.copytree(once("twenty", fit) / "run", live / "stackoverflow")
     return "stackoverflow"
 
 
@@ -88,7 +96,7 @@ def show(browser, served):
         context = browser.new_context(
             viewport={"width": width, "height": height}, accept_downloads=True, **options
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         context.add_init_script(
             "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))"
         )

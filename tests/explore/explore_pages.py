@@ -90,8 +90,19 @@ class Served:
 
 
 def until(page, expression, arg=None):
-    """Wait until an expression is true; as a function, for the policy of the page allows no other code."""
-    page.wait_for_function(f"(arg) => {expression}", arg=arg)
+    """Wait until an expression is true; what it asks of an element that is not there yet is not true yet.
+
+    As a function, for the policy of the page allows no other code.
+    """
+    page.wait_for_function(
+        f"(arg) => {{ try {{ return {expression}; }} catch (error) {{ if (error instanceof TypeError) return false; throw error; }} }}",
+        arg=arg,
+    )
+
+
+def drawn(page):
+    """Wait until what the page has to draw now is drawn."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def settled(page):

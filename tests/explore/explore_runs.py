@@ -52,7 +52,7 @@ def client_of(folder, **settings):
         yield client
 
 
-def finished(client, response, seconds=60):
+def finished(client, response, seconds=120):
     """The job of a response, once it has ended."""
     assert response.status_code == 202, response.text
     job = response.json()

@@ -1,7 +1,7 @@
 """Whether the live page can be used without seeing it and read by everybody: checked by script in every view."""
 
 import pytest
-from explore_pages import settled
+from explore_pages import drawn, settled
 
 #: Names, references, headings and landmarks of what is visible.
 NAMES = """() => {
@@ -68,7 +68,7 @@ CONTRAST = """() => {
 
 
 def check(page):
-    page.wait_for_timeout(50)  # what is drawn in the next picture is drawn
+    drawn(page)
     assert page.evaluate(NAMES) == []
     assert page.evaluate(CONTRAST) == []
 

@@ -32,6 +32,7 @@ def test_rename_in_place_and_undo(show, served, live, fresh):
     box.press_sequentially("t[/] parcels")
     page.keyboard.press("Enter")
     until(page, "document.querySelector('#panel h2').textContent.startsWith('t[/] parcels')")
+    until(page, "document.querySelector('#texts-list tbody tr').textContent.includes('t[/] parcels')")
     settled(page)
     assert "t[/] parcels" in page.locator(".topics .name").all_inner_texts()
     assert rows(page)[0][2] == "t[/] parcels"
@@ -87,7 +88,7 @@ def test_ban(show, served, live, fresh):
     page.get_by_role("button", name="ban a term…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="ban", exact=True).click()
-    assert dialog.get_by_text("Choose a term").is_visible()
+    dialog.get_by_text("Choose a term").wait_for()
     dialog.get_by_label(term, exact=True).check()
     dialog.get_by_role("button", name="ban", exact=True).click()
     done(page)
@@ -129,7 +130,7 @@ def test_move_one_text_from_its_panel_and_several_by_their_marks(show, served, l
     assert left <= total - 3  # texts that read the same move together
     wait_total(page, f"{left} of 1,517")
     assert [served.api(f"/runs/{run}/texts/{each}")["topic"] for each in marked] == [2, 2, 2]
-    assert page.locator(".picks").count() == 0
+    page.locator(".picks").wait_for(state="detached")
     assert set(kinds_of(live, run)) == {"pin"}
     assert len(log_of(page)) == len(kinds_of(live, run)) >= 2
 
@@ -169,20 +170,27 @@ def test_refit_in_the_background_with_progress(show, served, live, fresh):
     dialog.get_by_label("Number of topics").fill("8")
     dialog.get_by_label("a new run named").check()
     dialog.get_by_label("Name of the new run").fill("refitted-eight")
+    page.evaluate(
+        """() => {
+          const jobs = document.getElementById("jobs");
+          window.stages = new Set();
+          window.bars = 0;
+          new MutationObserver(() => {
+            window.stages.add(jobs.textContent);
+            window.bars += jobs.querySelectorAll("[role=progressbar]").length;
+          }).observe(jobs, { subtree: true, childList: true, characterData: true, attributes: true });
+        }"""
+    )
     dialog.get_by_role("button", name="refit", exact=True).click()
     dialog.wait_for(state="detached")
-    bar = page.locator("#jobs [role=progressbar]")
-    bar.wait_for()
-    stages = set()
-    while not page.locator("#jobs .job.done").is_visible():  # the page goes on meanwhile
-        stages.add(page.locator("#jobs").inner_text())
-        page.wait_for_timeout(50)
-    assert len(stages) > 2  # it was told how far it is
+    page.locator("#jobs .job.done").wait_for()
+    assert page.evaluate("window.bars") > 0
+    assert page.evaluate("window.stages.size") > 2  # it was told how far it is
     page.locator("#jobs").get_by_role("button", name="open it").click()
-    settled(page)
     try:
-        assert page.locator("#run").input_value() == "refitted-eight"
-        assert page.locator(".topics button").count() == 8
+        until(page, "document.getElementById('run').value === 'refitted-eight'")
+        until(page, "document.querySelectorAll('.topics button').length === 8")
+        settled(page)
         assert "kept name" in page.locator(".topics .name").all_inner_texts()  # edits were applied again
         assert kinds_of(live, "refitted-eight") == ["rename"]
         assert len(served.api(f"/runs/{run}")["topics"]) == 9
@@ -305,8 +313,8 @@ def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
     page.locator(".drop.waiting [role=progressbar]").wait_for()
     until(page, "new URL(location).searchParams.get('run') === arg", name)
     try:
+        until(page, "document.querySelectorAll('.topics button').length === 4")
         settled(page)
-        assert page.locator(".topics button").count() == 4
         assert page.locator("#facts").inner_text().split("\n") == [source.name, "160 texts", "4 topics"]
         wait_total(page, "160 texts")
     finally:

@@ -4,7 +4,18 @@ import re
 
 import numpy as np
 import pytest
-from explore_pages import like, no_sideways, numbers, picture, place_of, rows, settled, until, wait_total
+from explore_pages import (
+    drawn,
+    like,
+    no_sideways,
+    numbers,
+    picture,
+    place_of,
+    rows,
+    settled,
+    until,
+    wait_total,
+)
 
 
 def overview(served, run):
@@ -42,7 +53,9 @@ def test_points_have_the_colours_of_their_topics(show, served, scheme):
 def test_twenty_thousand_points_come_soon(show, served, twenty):
     page = show(f"/?run={twenty}")
     page.wait_for_selector(".topics button")
-    assert page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
+    paint = "performance.getEntriesByName('first-contentful-paint')[0]"
+    until(page, paint)
+    assert page.evaluate(f"{paint}.startTime") < 5000  # about 200 on an idle machine
     settled(page)
     pixels, topics = picture(page), overview(served, twenty)["topics"]
     assert len(topics) == 20
@@ -65,6 +78,7 @@ def test_hover_shows_the_text_and_a_click_opens_it(show, served, request, run):
     said = tip.locator(".map-tip-text").inner_text().rstrip("…").strip()
     page.mouse.click(*spot)
     page.wait_for_selector(".of-row blockquote")
+    until(page, "new URL(location).searchParams.has('row')")
     row = int(page.evaluate("new URL(location).searchParams.get('row')"))
     whole = served.api(f"/runs/{name}/texts/{row}")
     assert whole["topic"] == topic["id"]
@@ -72,7 +86,7 @@ def test_hover_shows_the_text_and_a_click_opens_it(show, served, request, run):
     assert " ".join(page.locator(".of-row blockquote").inner_text().split()) == " ".join(
         whole["text"].split()
     )
-    assert page.locator(".map-over .row").is_visible()  # ringed on the map
+    page.locator(".map-over .row").wait_for()  # ringed on the map
     page.mouse.move(5, 5)
     tip.wait_for(state="hidden")
 
@@ -83,10 +97,10 @@ def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show
     box = page.locator(".map-name", has_text=topic["label"]).bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     wait_total(page, f"{served.texts('tickets', topic=topic['id'])['total']} of 1,517")
-    assert page.locator("#panel h2").inner_text().startswith(topic["label"])
+    until(page, "document.querySelector('#panel h2').textContent.startsWith(arg)", topic["label"])
     other = overview(served, "tickets")["topics"][1]
     assert like(picture(page), other["colour"]).sum() < 15  # the others are dimmed
-    assert page.locator(".map-over .outline").is_visible()
+    page.locator(".map-over .outline").wait_for()
     canvas = page.locator("#map canvas").bounding_box()
     page.mouse.click(canvas["x"] + 8, canvas["y"] + canvas["height"] - 12)
     wait_total(page, "1,517 texts")
@@ -178,6 +192,7 @@ def test_drag_moves_and_keys_work(show):
     until(page, "!new URL(location).searchParams.has('zoom')")
     for _ in range(12):  # Enter opens what is in the middle, as soon as a text is there
         page.keyboard.press("ArrowLeft")
+        drawn(page)
         if page.locator(".map-tip").is_visible():
             break
     page.keyboard.press("Enter")
@@ -221,5 +236,5 @@ def test_a_run_that_cannot_be_opened_leaves_an_empty_map(show):
     page.evaluate("history.back()")
     page.wait_for_selector("#panel .wrong")
     until(page, "document.querySelectorAll('.map-name').length === 0")
-    page.wait_for_timeout(100)
+    drawn(page)
     assert (picture(page, "#map")[2:-8, 2:-2] == pixels[40, 40]).all()

@@ -1,9 +1,10 @@
 """The page as a whole in a real browser: addresses, keys, narrow pages, a server that goes away."""
 
 import re
+import time
 
 import pytest
-from explore_pages import Served, no_sideways, numbers, rows, settled, until, wait_total
+from explore_pages import Served, drawn, no_sideways, numbers, rows, settled, until, wait_total
 
 
 def view(page):
@@ -23,15 +24,23 @@ def view(page):
     )
 
 
+def address_rests(page):
+    """Wait until the address has stayed the same for half a second: it is written after the map came to rest."""
+    until(
+        page,
+        """(window.address === location.href
+          ? performance.now() - window.since > 500
+          : (window.address = location.href, window.since = performance.now(), false))""",
+    )
+
+
 def same_in_a_fresh_page(show, page, **options):
     before = view(page)
     path = page.url[page.url.index("/?") :]
     other = show(path, **options)
-    for _ in range(50):  # what is asked for comes bit by bit
-        seen = view(other)
-        if seen == before:
-            break
-        other.wait_for_timeout(100)
+    end = time.monotonic() + 60
+    while (seen := view(other)) != before and time.monotonic() < end:  # what is asked for comes bit by bit
+        drawn(other)
     assert seen == before
     return before
 
@@ -50,7 +59,7 @@ def test_an_address_brings_back_the_view(show, served):
     page.locator("tbody tr").nth(2).click()
     page.wait_for_selector(".of-row blockquote")
     until(page, "new URL(location).searchParams.has('row')")
-    page.wait_for_timeout(300)  # the address is written a moment after the map came to rest
+    address_rests(page)
     seen = same_in_a_fresh_page(show, page, reduced_motion="reduce")
     assert seen["sort"]
     assert seen["current"]
@@ -100,7 +109,7 @@ def test_back_and_forward(show, served):
     assert page.locator("#query").input_value() == ""
     page.go_back()
     wait_total(page, totals[0])
-    assert page.locator(".topics [aria-pressed=true]").count() == 0
+    until(page, "document.querySelectorAll('.topics [aria-pressed=true]').length === 0")
     page.go_forward()
     wait_total(page, totals[1])
     page.go_forward()
@@ -191,7 +200,7 @@ def test_keys_of_the_page(show, served):
     page.keyboard.press("Enter")
     page.wait_for_selector(".of-row blockquote")
     second, third = numbers(page)[1:3]
-    assert page.evaluate("new URL(location).searchParams.get('row')") == str(second)
+    until(page, "new URL(location).searchParams.get('row') === arg", str(second))
     page.keyboard.press("ArrowDown")  # the panel follows
     until(page, "document.querySelector('tr[aria-current]')?.dataset.row === arg", str(third))
     page.keyboard.press("Escape")

@@ -41,7 +41,7 @@ def test_the_panel_tells_everything_of_a_topic(show, served):
     page.locator(".topics button").first.click()
     wait_total(page, f"{served.texts('tickets', topic=topic['id'])['total']} of 1,517")
     known = detail(served, topic["id"])
-    page.wait_for_selector("ol.terms")
+    page.wait_for_selector("#panel .neighbours")
     panel = page.locator("#panel")
     assert f"{topic['size']} texts" in panel.locator(".facts-line").inner_text()
     headings = panel.locator("h3").all_inner_texts()
@@ -117,7 +117,7 @@ def test_several_topics_at_once(show, served):
     page.locator(".topics button").nth(0).click()
     page.locator(".topics button").nth(1).click(modifiers=["Shift"])
     wait_total(page, f"{served.texts('tickets', topic=ids)['total']} of 1,517")
-    assert page.locator(".topics button[aria-pressed=true]").count() == 2
+    until(page, "document.querySelectorAll('.topics button[aria-pressed=true]').length === 2")
     assert page.locator(".topics-foot").inner_text().startswith("2 topics")
     page.get_by_role("button", name="all topics").click()
     wait_total(page, "1,517 texts")
@@ -154,7 +154,7 @@ def test_try_says_topic_sureness_and_reason_as_one_types(show, served, width):
     assert answer.locator(".shares li").count() == len(told["shares"])
     no_sideways(page)
     if width > 900:
-        assert page.locator(".map-over .pin").is_visible()
+        page.locator(".map-over .pin").wait_for()
         top = page.evaluate(
             "[...document.querySelectorAll('.map-body > *')].map(one => one.getAttribute('class'))"
         )

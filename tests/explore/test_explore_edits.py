@@ -75,6 +75,7 @@ def test_a_rename_describes_nothing_anew(client, monkeypatch):
     assert not topics(client)[0]["named"]
 
 
+@pytest.mark.slow
 def test_undo_after_a_restart_replays_the_log(folder):
     with client_of(folder) as client:
         before = topics(client)
@@ -95,13 +96,13 @@ def test_readers_see_the_old_run_until_the_new_one_is_written(client, folder, mo
 
     def slow(run):
         entered.set()
-        assert go.wait(20)
+        assert go.wait(60)
         return save(run)
 
     monkeypatch.setattr(Run, "save", slow)
     before, old = topics(client), version(client)
     answer = change(client, kind="merge", topics=[0, 1])
-    assert entered.wait(20)
+    assert entered.wait(60)
     assert topics(client) == before
     assert version(client) == old
     busy = change(client, kind="rename", topics=[0], label="x")

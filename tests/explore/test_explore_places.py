@@ -108,9 +108,9 @@ def test_a_million_points_are_quick():
     mask = np.arange(10**6) % 3 == 0
     times = []
     for _ in range(5):
-        begun = time.perf_counter()
+        begun = time.process_time()
         points.packed((-0.2, -0.2, 0.2, 0.2), 20_000, mask)
-        times.append(time.perf_counter() - begun)
+        times.append(time.process_time() - begun)
     assert min(times) < 0.25  # about 15 ms on an idle machine
 
 

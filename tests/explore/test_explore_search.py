@@ -76,6 +76,7 @@ def test_texts_of_the_sample_are_found_through_related_words(sample, q):
         assert marked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", ["password", "matrix", "repository", "worksheet", "plot vector", "branches"])
 def test_titles_are_found_through_related_words(titles, q):
     check(titles, q, least=5)

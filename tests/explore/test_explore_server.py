@@ -227,13 +227,14 @@ def started(*arguments, **settings):
 def ended(server, number):
     server.send_signal(number)
     try:
-        code = server.wait(20)
+        code = server.wait(60)
         return code, server.stdout.read(), server.stderr.read()
     finally:
         server.kill()
         server.communicate()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_the_command_serves_and_ends_with_ctrl_c(folder):
     import httpx2
@@ -255,6 +256,7 @@ def test_the_command_serves_and_ends_with_ctrl_c(folder):
     assert errors.strip() == "coterie: interrupted; nothing was left half-written"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_other_machines_need_a_token(folder, tmp_path):
     import httpx2

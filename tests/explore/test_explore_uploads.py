@@ -30,6 +30,7 @@ def content(tmp_path):
     return write_texts(tmp_path / "texts.csv").read_bytes()
 
 
+@pytest.mark.process
 def test_a_file_is_looked_at_fitted_and_gone(folder, content, tmp_path, monkeypatch):
     place = private(tmp_path, monkeypatch)
     with client_of(folder) as client:
@@ -57,6 +58,7 @@ def test_a_file_is_looked_at_fitted_and_gone(folder, content, tmp_path, monkeypa
     assert not kept.exists()
 
 
+@pytest.mark.process
 def test_a_fit_that_fails_keeps_the_file(client, content):
     id = send(client, b"text\n" + b"the of and\n" * 20).json()["id"]
     job = finished(client, client.post(f"/api/uploads/{id}/fit", json={"name": "x", "text": "text"}))
@@ -145,6 +147,7 @@ def test_formats(client, tmp_path, kind):
         assert found["encoding"] == kind
 
 
+@pytest.mark.process
 def test_a_file_in_an_old_encoding_is_fitted_in_it(client, folder):
     words = ["Straße", "Bücher", "Größe", "Käufer"]
     lines = "".join(f"{words[i % 4]} {words[(i + 1) % 4]} {words[i % 2]}\n" for i in range(60))

@@ -124,6 +124,7 @@ def test_real_texts_as_scikit_learn_by_hand(snippets):
     assert by_hand > 0.6
 
 
+@pytest.mark.process
 def test_import_of_the_metrics_loads_nothing_heavy():
     code = (
         "import sys, coterie.metrics; print([m for m in ('sklearn', 'polars', 'pandas') if m in sys.modules])"

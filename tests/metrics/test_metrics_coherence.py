@@ -237,9 +237,9 @@ def test_many_short_texts_are_quick():
     random = np.random.default_rng(0)
     texts = random.zipf(1.3, (20_000, 10)).clip(max=5_000).astype(str).tolist()
     topics = [[str(number) for number in range(start, 500, 50)] for start in range(1, 51)]
-    begin = time.perf_counter()
+    begin = time.process_time()
     coherence(topics, texts, "c_v")
-    assert time.perf_counter() - begin < 1  # about 0.05 s
+    assert time.process_time() - begin < 1  # about 0.05 s
 
 
 # -- what gensim answers with nan, and other odd input

@@ -203,6 +203,7 @@ def test_texts_of_points_fit_whatever_they_are_made_of(sign):
     assert len(embedded(texts).encode()) < 450_000 + 2 * MOST_POINTS
 
 
+@pytest.mark.slow
 def test_twenty_thousand_texts_take_less_than_a_megabyte_and_a_million_hardly_more():
     rng = np.random.default_rng(0)
     words = np.array([f"word{i}x" for i in range(600)])

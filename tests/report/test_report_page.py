@@ -142,7 +142,9 @@ def test_the_map_zooms_by_wheel_buttons_and_keys(show):
     _, at = hover_somewhere(page)
     page.mouse.move(*at)
     page.mouse.wheel(0, -400)
-    page.wait_for_timeout(100)
+    page.wait_for_function(
+        "(before) => document.querySelector('canvas').toDataURL() !== before", arg=pictures[-1]
+    )
     pictures.append(drawn())
     assert len(set(pictures)) == len(pictures)
 

@@ -269,6 +269,7 @@ def test_leftovers_are_cleared_and_only_leftovers(run):
     assert saver.leftovers(run) == sorted(path.name for path in others)
 
 
+@pytest.mark.process
 def test_folders_of_live_processes_stay(run):
     with replaced(run, marker=MARKER) as one:
         (one / MARKER).write_text("one")
@@ -287,7 +288,7 @@ def test_folders_of_live_processes_stay(run):
     assert other.stdout.readline() == "ready\n"
     save(run, "mine")
     assert len(saver.leftovers(run)) == 1
-    other.communicate(timeout=10)
+    other.communicate(timeout=60)
     assert text(run) == "other"
     assert saver.leftovers(run) == []
 
@@ -473,6 +474,7 @@ def check_filled(run, output, words):
         assert ".coterie-" not in sentence
 
 
+@pytest.mark.process
 def test_files_over_the_limit_leave_the_old_folder(run):
     ended = subprocess.run(
         [sys.executable, "-c", FILL, run, "100000"], capture_output=True, text=True, check=True
@@ -482,6 +484,7 @@ def test_files_over_the_limit_leave_the_old_folder(run):
     assert saver.leftovers(run) == []
 
 
+@pytest.mark.process
 def test_a_full_disk_leaves_the_old_folder(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -18,8 +18,9 @@ from test_storage_state import same, sign
 from coterie.errors import InputError
 from coterie.storage.state import checksum, read_state, write_state
 
+pytestmark = pytest.mark.fuzz
 FILES = int(os.environ.get("COTERIE_FUZZ", "2500"))
-LONGEST = 5.0  # seconds for one small file; the usual one takes a thousandth
+LONGEST = 5.0  # seconds of the processor for one small file; the usual one takes a thousandth
 
 STATE = {
     "terms": ["kettle", "=cmd()", "é漢字 👍🏽", "", "\0", "$array"],
@@ -59,13 +60,13 @@ def put(folder, **contents):
 
 def read(folder):
     """The state, or None for a sentence."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         return read_state(folder, "fuzz")
     except InputError as error:
         told = str(error)
     finally:
-        assert time.perf_counter() - start < LONGEST
+        assert time.process_time() - start < LONGEST
     assert str(folder) in told
     assert len(told.splitlines()) == 1
     return None

@@ -213,6 +213,7 @@ def test_parquet_types_must_stay_the_same_but_for_nulls(tmp_path):
     assert found["a"].to_list() == [None, "x"]
 
 
+@pytest.mark.process
 def test_parquet_takes_the_memory_of_a_batch(tmp_path):
     script = (
         "import sys, resource, numpy as np, polars as pl\n"

@@ -11,6 +11,7 @@ import pytest
 from coterie.text import read_texts
 from coterie.text.readers.source import BATCH_CHARS
 
+pytestmark = pytest.mark.process
 MEGABYTE = 1 << 20
 
 PROGRAM = """

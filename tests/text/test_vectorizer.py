@@ -44,6 +44,7 @@ def literally(texts, options):
     return rows
 
 
+@pytest.mark.slow
 @given(texts_of_words, st.booleans())
 def test_counts_equal_the_literal_ones(texts, stem):
     vectorizer = Vectorizer(stem=stem, segmenter="bigrams")
@@ -57,6 +58,7 @@ def test_counts_equal_the_literal_ones(texts, stem):
     np.testing.assert_array_equal(vectorizer.vocabulary_.document_frequency, (X > 0).sum(axis=0).A1)
 
 
+@pytest.mark.slow
 @given(texts_of_words, st.integers(1, 3), st.sampled_from([0, 2]), st.integers(1, 2))
 def test_transform_equals_fit_transform(texts, ngrams, min_words, min_df):
     vectorizer = Vectorizer(ngrams=ngrams, min_words=min_words, min_df=min_df, segmenter="bigrams")
@@ -66,6 +68,7 @@ def test_transform_equals_fit_transform(texts, ngrams, min_words, min_df):
         assert (vectorizer.transform([text]) != X[row]).nnz == 0
 
 
+@pytest.mark.slow
 @given(texts_of_words, st.randoms(use_true_random=False))
 def test_order_of_texts_only_orders_rows(texts, random):
     order = list(range(len(texts)))
