@@ -1,5 +1,6 @@
 from dataclasses import FrozenInstanceError
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -110,7 +111,9 @@ def test_a_listener_hears_of_each_fit_and_of_nothing_inside(monkeypatch):
             tell("fitting", 1)
             return np.zeros(X.shape[0], dtype=int)
 
-    monkeypatch.setitem(methods.METHODS, "tells", methods.Method("tells", "-", lambda k, seed: Tells()))
+    monkeypatch.setitem(
+        methods.METHODS, "tells", SimpleNamespace(name="tells", about="-", make=lambda k, seed: Tells())
+    )
     heard = []
     with listening(heard.append):
         compare(TEXTS, n_topics=2, methods=["tells", "nmf"], n_restarts=2)
@@ -154,7 +157,9 @@ def test_warnings_of_a_method_are_kept_not_shown(monkeypatch):
             warnings.warn("a topic stayed empty", UserWarning, stacklevel=1)
             return np.zeros(X.shape[0], dtype=int)
 
-    monkeypatch.setitem(methods.METHODS, "warns", methods.Method("warns", "-", lambda k, seed: Warns()))
+    monkeypatch.setitem(
+        methods.METHODS, "warns", SimpleNamespace(name="warns", about="-", make=lambda k, seed: Warns())
+    )
     assert compare(TEXTS, LABELS, methods=["warns"]).rows[0].warnings == ("a topic stayed empty",)
 
 

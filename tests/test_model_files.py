@@ -204,6 +204,8 @@ for line in sys.stdin:
     names = ["odd", "even"]
     print(os.getpid(), flush=True)
     for turn in range(10_000):
+        if len(run.model.edits):
+            run.model.edits.undo()
         run.model.edits.rename(0, names[turn % 2])
         run.save()
 """

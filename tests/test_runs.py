@@ -338,7 +338,7 @@ def test_one_date_that_cannot_be_read_is_told_and_the_others_count(tmp_path):
     dates[3], dates[7] = "n/a", ""
     pl.DataFrame({"subject": TEXTS, "day": dates}).write_csv(tmp_path / "in.csv")
     source = read_texts(tmp_path / "in.csv", "subject")
-    with pytest.warns(UserWarning, match=r"1 date in the column 'day' .* row 3 is dated 'n/a'"):
+    with pytest.warns(UserWarning, match=r"1 date in column 'day' .* row 3 has the date 'n/a'"):
         run = fit_run(source, tmp_path / "run", TopicModel(3), date="day")
     assert any("n/a" in warning for warning in run.info["warnings"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
@@ -353,7 +353,9 @@ def test_texts_in_another_language_are_told(tmp_path):
     ]
     pl.DataFrame({"subject": texts * 8}).write_csv(tmp_path / "in.csv")
     source = read_texts(tmp_path / "in.csv", "subject")
-    with pytest.warns(UserWarning, match="seem to be German, and were read as english; --language german"):
+    with pytest.warns(
+        UserWarning, match="seem to be German but were processed as english; --language german"
+    ):
         fit_run(source, tmp_path / "run", TopicModel(2))
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*seem to be.*")

@@ -119,6 +119,11 @@ class Assignments(Sequence[Assignment]):
     def __iter__(self) -> Iterator[Assignment]:
         return (self[row] for row in range(len(self)))
 
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why each text is in its topic."""
+        return tuple(self.reason(row) for row in range(len(self)))
+
     def reason(self, row: int) -> Reason:
         """Why one text is in its topic; where there is a note, that is the reason."""
         if note := NOTES[self.note[row]]:

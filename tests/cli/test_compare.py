@@ -3,6 +3,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -131,7 +132,7 @@ def test_a_method_that_warns_is_reported_under_the_table(tickets, monkeypatch):
         warns.__class__ = Warns
         return warns
 
-    monkeypatch.setitem(methods.METHODS, "warns", methods.Method("warns", "-", make))
+    monkeypatch.setitem(methods.METHODS, "warns", SimpleNamespace(name="warns", about="-", make=make))
     out = run(tickets, "--text", "subject", "--class-column", "kind", "--method", "warns")
     assert "warns, 2 topics: [bold]2 topics stayed empty" in out.output
 

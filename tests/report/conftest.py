@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
-from report_models import HOSTILE, confidence_of, info_of
+from report_models import HOSTILE, info_of
 
 from coterie import TopicModel, datasets
 from coterie.report import write_report
@@ -22,7 +21,7 @@ def sample():
         "classes": pl.Series("category", tickets.labels),
         "class_name": "category",
     }
-    return model, info_of(model), {"confidence": confidence_of(model), **columns}
+    return model, info_of(model), columns
 
 
 @pytest.fixture(scope="session")
@@ -43,14 +42,14 @@ def hostile():
     info = info_of(
         model, "<script>window.hacked=5<script>.csv", "<b>", warnings=["<script>window.hacked=9</script>"]
     )
-    return model, info, {"confidence": confidence_of(model), **columns}
+    return model, info, columns
 
 
 @pytest.fixture(scope="session")
 def tiny():
     """Three texts, one topic."""
     model = TopicModel(n_topics=2).fit(["late parcel", "card refund", "parcel"])
-    return model, info_of(model), {"confidence": np.array([0.2, 0.0, 0.1])}
+    return model, info_of(model), {}
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,3 @@ def info_of(model, source="tickets.csv", column="text", **more):
         "versions": {"coterie": "0", "numpy": "2"},
         "made": "2026-11-15T16:40:00+00:00",
     } | more
-
-
-def confidence_of(model):
-    return model.assign(model.collection.texts.all()).confidence

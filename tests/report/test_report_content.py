@@ -6,12 +6,12 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from report_models import confidence_of, info_of
+from report_models import info_of
 
 from coterie import TopicModel, metrics
 from coterie.report import checks, write_report
 from coterie.report.content import content, within
-from coterie.report.facts import LEARNED, MOST_POINTS, sampled
+from coterie.report.facts import MOST_POINTS
 from coterie.report.groups import MOST_CLASSES, Columns, by_class, over_time
 from coterie.report.page import embedded, page
 from coterie.report.wording import asked, shortened
@@ -21,7 +21,7 @@ from coterie.report.wording import asked, shortened
 def shown(sample):
     model, info, columns = sample
     named = Columns(*(columns[name] for name in ("dates", "date_name", "classes", "class_name")))
-    return content(model, info, columns["confidence"], named)
+    return content(model, info, named)
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,10 @@ def known(sample):
     """Whether each text holds a known word, asked of the model one by one."""
     model = sample[0]
     return model.transform(model.collection.texts.all()).any(axis=1)
+
+
+def confidence_of(model):
+    return model.assign(model.collection.texts.all()).confidence
 
 
 def test_topics_are_those_of_the_model_by_size(sample, shown):
@@ -42,8 +46,8 @@ def test_topics_are_those_of_the_model_by_size(sample, shown):
 
 
 def test_confidence_is_counted_in_tenths(sample, shown, known):
-    model, _, columns = sample
-    sure = columns["confidence"]
+    model, _, _columns = sample
+    sure = confidence_of(model)
     for card in shown["topics"]:
         own = [c for c, topic, k in zip(sure, model.labels_, known, strict=True) if topic == card["id"] and k]
         expected = [
@@ -55,12 +59,12 @@ def test_confidence_is_counted_in_tenths(sample, shown, known):
 
 
 def test_borderline_texts_are_the_least_sure(sample, shown):
-    model, _, columns = sample
+    model, _, _columns = sample
     texts = model.collection.texts.all().to_list()
     for card in shown["topics"]:
         examples = set(next(topic.examples for topic in model.topics if topic.id == card["id"]))
         own = {
-            text: c for text, topic, c in zip(texts, model.labels_, columns["confidence"], strict=True)
+            text: c for text, topic, c in zip(texts, model.labels_, confidence_of(model), strict=True)
             if topic == card["id"] and c > 0 and text not in examples
         }  # fmt: skip
         least = sorted(own.values())[:3]
@@ -109,9 +113,9 @@ def test_by_class_is_what_the_model_says(sample, shown):
 
 
 def test_checks_count_what_they_say(sample, shown):
-    model, _, columns = sample
+    model, _, _columns = sample
     said = " ".join(check["text"] for check in shown["checks"])
-    unsure = sum(c < 0.5 for c in columns["confidence"])
+    unsure = sum(c < 0.5 for c in confidence_of(model))
     assert f"{unsure:,} texts" in said
     assert f"{model.n_texts_ - model.n_known_} texts" in said
     rows = Counter(model.collection.corpus.rows.tolist())
@@ -165,8 +169,8 @@ def test_what_was_asked_for_in_words():
 
 
 def test_edits_are_listed(hostile):
-    model, info, columns = hostile
-    found = content(model, info, columns["confidence"])
+    model, info, _columns = hostile
+    found = content(model, info)
     assert found["edits"] == [str(edit) for edit in model.edits]
 
 
@@ -211,10 +215,9 @@ def test_twenty_thousand_texts_take_less_than_a_megabyte_and_a_million_hardly_mo
     drawn = words[(topic[:, None] * 50 + rng.integers(0, 50, (20_000, 14)))]
     texts = [" ".join(row) for row in drawn]
     model = TopicModel(n_topics=12, method="kmeans-idf").fit(texts)
-    found = content(model, info_of(model), rng.random(20_000))
+    found = content(model, info_of(model))
     assert len(page(found).encode()) < 1_000_000
     # only samples depend on the number of texts, and they have a most
-    assert max(len(sampled(n, LEARNED)) for n in (LEARNED - 1, LEARNED, LEARNED + 1, 10**6, 10**7)) <= LEARNED
     assert len(found["map"]["texts"]) <= MOST_POINTS
     topics = found["topics"] * 20  # 240 topics, 48 periods and 60 classes
     table = [[4_000] * 60] * len(topics)
@@ -230,5 +233,5 @@ def test_twenty_thousand_texts_take_less_than_a_megabyte_and_a_million_hardly_mo
 def test_another_method_and_tokens(tmp_path):
     texts = [["late", "parcel"], ["parcel", "lost"], ["card", "refund"], ["refund", "money"]] * 5
     model = TopicModel(n_topics=2, method="nmf-ncut").fit(texts)
-    write_report(tmp_path / "r.html", model, info_of(model), confidence=confidence_of(model))
+    write_report(tmp_path / "r.html", model, info_of(model))
     assert "late parcel" in (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coterie.map.colours import colours, shades
-from coterie.map.layout import Kept, TopicMap
+from coterie.map.layout import Known, TopicMap, sharp_memberships
 
 
 def topics(n_topics=6, n_texts=300, dimensions=10, seed=0):
@@ -27,9 +27,9 @@ def topics(n_topics=6, n_texts=300, dimensions=10, seed=0):
 def test_a_text_lies_where_it_lies_alone():
     centers, shares, directions, places, memberships = topics()
     made = TopicMap.learn(centers, shares, directions, places)
-    together = made.place(memberships, directions)
+    together = made.place(sharp_memberships(memberships), directions)
     for row in (0, 17, 299):
-        alone = made.place(memberships[row : row + 1], directions[row : row + 1])[0]
+        alone = made.place(sharp_memberships(memberships[row : row + 1]), directions[row : row + 1])[0]
         np.testing.assert_allclose(alone, together[row], atol=1e-12)
 
 
@@ -44,17 +44,19 @@ def test_the_formula_spelled_out():
         expected += own[topic] * made.positions[topic]
         if own[topic] > 1e-3:  # less moves nothing that anybody sees
             expected += own[topic] * made.radii[topic] * np.sqrt(1 - np.exp(-(length**2) / 2)) * off / length
-    np.testing.assert_allclose(made.place(memberships[5:6], text[None])[0], expected, atol=1e-12)
+    np.testing.assert_allclose(
+        made.place(sharp_memberships(memberships[5:6]), text[None])[0], expected, atol=1e-12
+    )
 
 
 def test_a_text_of_one_topic_is_in_its_disc_and_the_centre_in_the_middle():
     centers, shares, directions, places, _ = topics()
     made = TopicMap.learn(centers, shares, directions, places)
     certain = np.eye(len(centers))[places]
-    away = np.linalg.norm(made.place(certain, directions) - made.positions[places], axis=1)
+    away = np.linalg.norm(made.place(sharp_memberships(certain), directions) - made.positions[places], axis=1)
     assert (away <= made.radii[places]).all()
     assert np.median(away / made.radii[places]) == pytest.approx(np.sqrt(0.5), abs=0.15)  # spread evenly
-    middle = made.place(np.eye(len(centers)), centers)
+    middle = made.place(sharp_memberships(np.eye(len(centers))), centers)
     np.testing.assert_allclose(middle, made.positions, atol=1e-9)
 
 
@@ -83,13 +85,14 @@ def test_few_topics_topics_in_one_place_and_texts_of_none(n_topics):
     made = TopicMap.learn(centers, np.full(n_topics, 1 / n_topics), centers, np.arange(n_topics))
     assert np.isfinite(made.positions).all()
     assert len(np.unique(np.round(made.positions, 6), axis=0)) == n_topics
-    assert np.isnan(made.place(np.zeros((1, n_topics)), centers[:1])).all()
+    assert np.isnan(made.place(sharp_memberships(np.zeros((1, n_topics))), centers[:1])).all()
 
 
 def test_the_same_map_every_time():
     centers, shares, directions, places, memberships = topics(20)
     one, other = (
-        TopicMap.learn(centers, shares, directions, places).place(memberships, directions) for _ in "ab"
+        TopicMap.learn(centers, shares, directions, places).place(sharp_memberships(memberships), directions)
+        for _ in "ab"
     )
     assert one.tobytes() == other.tobytes()
 
@@ -98,10 +101,10 @@ def test_the_same_map_every_time():
 def test_kept_topics_stay_and_new_ones_find_room(seed):
     centers, shares, directions, places, _ = topics(8, seed=seed)
     before = TopicMap.learn(centers[:6], shares[:6], directions, places)
-    kept = Kept(np.array([5, 0, 2, 4]), before.positions[[0, 1, 2, 3]], before.shades[[0, 1, 2, 3]])
-    made = TopicMap.learn(centers, shares, directions, places, kept)
-    np.testing.assert_array_equal(made.positions[kept.places], kept.positions)
-    np.testing.assert_array_equal(made.shades[kept.places], kept.shades)
+    known = Known([25, 20, 22, 24], before.positions[:4], before.shades[:4])
+    made = TopicMap.learn(centers, shares, directions, places, range(20, 28), known)
+    np.testing.assert_array_equal(made.positions[[5, 0, 2, 4]], known.positions)
+    np.testing.assert_array_equal(made.shades[[5, 0, 2, 4]], known.shades)
     gaps = np.linalg.norm(made.positions[:, None] - made.positions[None], axis=2)
     for new in (1, 3, 6, 7):
         others = np.delete(np.arange(8), new)

@@ -307,11 +307,11 @@ def test_edits_are_saved_with_the_model(model, tmp_path):
     ("edit", "said"),
     [
         (lambda m: m.edits.rename(9, "x"), "no topic '9'"),
-        (lambda m: m.edits.rename(0, "  "), "called something"),
+        (lambda m: m.edits.rename(0, "  "), "must not be empty"),
         (lambda m: m.edits.rename("", "x"), "no topic ''"),
         (lambda m: m.edits.merge(0, 0), "same topic twice"),
         (lambda m: m.edits.merge(0), "must name 2 topics"),
-        (lambda m: m.edits.split(0, 1), "2 parts or more"),
+        (lambda m: m.edits.split(0, 1), "at least 2 parts"),
         (lambda m: m.edits.split(0, 500), "cannot be split into 500"),
         (lambda m: m.edits.ban("neverseen"), "cannot ban 'neverseen'"),
         (lambda m: m.edits.ban(), "no term to ban"),

@@ -170,7 +170,7 @@ def test_copies_of_texts_weigh_and_cost_one(times, seed):
     for topic in once.topics:
         assert sizes[matched[topic.id]] == times * topic.size
         assert set(topic.terms[:6]) == set({t.id: t for t in often.topics}[matched[topic.id]].terms[:6])
-    assert often._counted.corpus.n_distinct == len(set(texts))
+    assert often.collection.corpus.n_distinct == len(set(texts))
 
 
 @settings(max_examples=4)

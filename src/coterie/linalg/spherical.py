@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import Any
@@ -68,6 +68,7 @@ def spherical_kmeans(
     n_init: int = 1,
     max_iter: int = 100,
     tol: float = 1e-4,
+    seeds: Sequence[int] | None = None,
 ) -> SphericalClusters:
     """Find unit vectors with the largest mean cosine to the rows nearest to them.
 
@@ -91,7 +92,7 @@ def spherical_kmeans(
     >>> round(clusters.objective[-1], 6)
     1.0
     """
-    seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
+    drawn = draw_seeds(random, n_init) if seeds is None else seeds
     documents = _dense_in_blocks(documents)
     weights = np.concatenate(list(documents.map(lambda block: _rows_and_lengths(block)[1])))
     if not weights.any():  # all rows are zero
@@ -101,7 +102,7 @@ def spherical_kmeans(
     # threads process separate blocks: more threads inside a product would only compete for cores
     with one_blas_thread():
         for first in range(0, n_init, together):
-            states = [np.random.RandomState(seed) for seed in seeds[first : first + together]]
+            states = [np.random.RandomState(seed) for seed in drawn[first : first + together]]
             runs = [_Run(state, np.zeros_like(best.centers)) for state in states]
             _seed(documents, runs, weights)
             total = float(weights.sum())
@@ -111,6 +112,11 @@ def spherical_kmeans(
                 _settle(documents, runs, total, max_iter, tol)
             best = reduce(_better, runs, best)
     return SphericalClusters(np.ascontiguousarray(best.centers.T), best.objective, len(best.objective))
+
+
+def draw_seeds(random: np.random.RandomState, n_init: int) -> list[int]:
+    """The seeds of so many starts, for a caller who runs them in several calls."""
+    return [int(seed) for seed in random.randint(np.iinfo(np.int32).max, size=n_init)]
 
 
 def _better(best: _Run, run: _Run) -> _Run:

@@ -58,6 +58,11 @@ class FittedMethod(ABC):
         return int(self.space.vectors.shape[1])
 
     @property
+    def ranked_terms(self) -> Ints | None:
+        """Topics × terms, the most distinctive first, if the method has ranked them by what its texts use."""
+        return getattr(self.last, "topic_terms_", None)
+
+    @property
     def seed_topics(self) -> Ints:
         """The topic of each group of seed words, −1 for one that no text used; none if it takes no seeds."""
         return np.asarray(getattr(self.last, "anchor_topics_", ()), dtype=np.int64)

@@ -51,15 +51,7 @@ class Renamed:
 
 def rename(folder: Path, topic: int | str, label: str) -> Renamed:
     """Give a topic of a run another label, as ``model.edits.rename`` and ``run.save`` would."""
-    return steadily(folder, lambda folder: _rename(folder, topic, label))
-
-
-def _rename(folder: Path, topic: int | str, label: str) -> Renamed:
-    info = read_record(folder)
-    for name in (STATE_FILE, ARRAYS_FILE):
-        check_file(folder, f"{MODEL}/{name}", info)
-    data = read_state(folder / MODEL, "model")
-    before = _topics(folder, data, info)
+    info, data, before = steadily(folder, _read)
     chosen = log.named_topic(topic, before)
     made = datetime.now(UTC).isoformat(timespec="seconds")
     edit = Edit("rename", (Reference.to(chosen),), label=label, made=made)
@@ -68,6 +60,15 @@ def _rename(folder: Path, topic: int | str, label: str) -> Renamed:
     relabel(folder, names, (*log.loads(data["edits"], "the edits of the model"), edit))
     after = _topics(folder, data, info)
     return Renamed(edit, [new for old, new in zip(before, after, strict=True) if old != new])
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any], list[Topic]]:
+    """The record, the state of the model, and the topics of a run."""
+    info = read_record(folder)
+    for name in (STATE_FILE, ARRAYS_FILE):
+        check_file(folder, f"{MODEL}/{name}", info)
+    data = read_state(folder / MODEL, "model")
+    return info, data, _topics(folder, data, info)
 
 
 def _topics(folder: Path, data: dict[str, Any], info: dict[str, Any]) -> list[Topic]:

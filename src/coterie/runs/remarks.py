@@ -58,4 +58,4 @@ def remarks_on_dates(dates: pl.Series, name: str) -> list[str]:
     if bad is None:
         return []
     many = f"{bad.count:,} dates" if bad.count > 1 else "1 date"
-    return [f"{many} in column {name!r} could not be read and are ignored: {bad.sentence}"]
+    return [f"{many} in column {name!r} could not be read: {bad.sentence}"]

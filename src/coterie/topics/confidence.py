@@ -22,7 +22,8 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from coterie.engines import Block, MemoryEngine
-from coterie.linalg.spherical import spherical_kmeans
+from coterie.engines.threads import one_blas_thread, ordered_map, usable_threads
+from coterie.linalg.spherical import draw_seeds, spherical_kmeans
 
 Array = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.floating[Any]]
@@ -182,7 +183,14 @@ def learn_confidence(
     n_clusters = max(1, int(np.count_nonzero(np.bincount(topics, held, n_topics))))
     random = check_random_state(random_state)
     halves = _halves(len(vectors), int(np.clip(_CLUSTERS // n_clusters, _FEWEST, _MOST)))
-    centers = np.stack([_opinion(vectors, held * half, n_clusters, random) for half in halves])
+    seeds = [draw_seeds(random, 1) for _ in halves]
+    parts = ordered_map(
+        lambda part: _opinion(vectors, held * part[0], n_clusters, part[1]),
+        zip(halves, seeds, strict=True),
+        min(usable_threads(None), len(halves)),
+    )
+    with one_blas_thread():
+        centers = np.stack(list(parts))
     company, agreement = [], 0.0
     for opinion in centers:
         nearest = _nearest(vectors, opinion)
@@ -208,12 +216,13 @@ def _halves(n_rows: int, n_halves: int) -> list[npt.NDArray[np.bool_]]:
     return [(rows >> half // 2 % _CUTS) % 2 == half % 2 for half in range(n_halves)]
 
 
-def _opinion(directions: Floats, weights: Array, n_clusters: int, random: np.random.RandomState) -> Floats:
+def _opinion(directions: Floats, weights: Array, n_clusters: int, seeds: list[int]) -> Floats:
     """Cluster centres of the texts with a positive weight."""
     chosen = weights > 0
     block = Block(directions[chosen].astype(np.float32), weights[chosen])
     engine = MemoryEngine([block])
-    found = spherical_kmeans(engine, n_clusters, random, max_iter=_SWEEPS, tol=_TOLERANCE)
+    random = np.random.RandomState(seeds[0])
+    found = spherical_kmeans(engine, n_clusters, random, max_iter=_SWEEPS, tol=_TOLERANCE, seeds=seeds)
     return found.centers.astype(np.float32)
 
 

@@ -220,10 +220,12 @@ def describe(
     reading: Reading,
     confidence: Confidence | None = None,
     known: Known | None = None,
+    ranked: Ints | None = None,
 ) -> Description:
     """Describe topics by what was read.
 
-    `confidence` is that of the topics before an edit, and `known` where they were on the map.
+    `confidence` is that of the topics before an edit, and `known` where they were on the map. `ranked` are
+    the terms of each topic, if the method has ranked them by the same counts already.
     """
     assert reading.sample is not None
     sample = reading.sample
@@ -231,7 +233,7 @@ def describe(
     sizes = reading.sizes.copy()
     sizes[fallback] += reading.undecided
     centers = np.asarray(unit_dense(reading.vector_sums), dtype=np.float64)
-    terms = _terms(documents, reading.counts)
+    terms = _terms(documents, reading.counts, ranked)
     learned_from = sample.memberships, sample.vectors, sample.n_words, sample.weights
     sure = learn_confidence(*learned_from) if confidence is None else confidence.for_topics(*learned_from)
     by_size = sorted(range(len(sizes)), key=lambda at: (-int(sizes[at]), scorer.ids[at]))
@@ -248,7 +250,7 @@ def describe(
         terms,
         _coherence(documents, terms),
         _distinctiveness(reading.counts, terms),
-        _examples(sample, centers, sure, reading.topics),
+        (),
         sure,
         by_size,
         drawn,
@@ -315,14 +317,15 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
     )
 
 
-def _terms(documents: Engine, counts: Array) -> tuple[Ints, ...]:
+def _terms(documents: Engine, counts: Array, ranked: Ints | None) -> tuple[Ints, ...]:
     """Columns of the terms of each topic, the most distinctive first; those it never uses are left out."""
     totals = counts.sum(axis=0)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     everywhere = totals / max(float(totals.sum()), 1e-300)
     if not counts.shape[1]:
         return tuple(np.zeros(0, dtype=np.int64) for _ in counts)
-    ranked = topic_words(documents, shares, everywhere)
+    if ranked is None:
+        ranked = topic_words(documents, shares, everywhere)
     scores = telling(shares, everywhere)
     return tuple(
         columns[(row[columns] > 0) & ((score[columns] > 0) | (len(counts) == 1))]
@@ -360,12 +363,17 @@ def _distinctiveness(counts: Array, terms: tuple[Ints, ...]) -> Array:
     return np.array(means)
 
 
-def _examples(sample: Sample, centers: Array, sure: Confidence, topics: Ints) -> tuple[Ints, ...]:
-    """Typical rows of each topic: confident, near its centre, and different from each other."""
-    if not len(sample.rows):
-        return tuple(np.zeros(0, dtype=np.int64) for _ in centers)
+def typical_texts(reading: Reading, description: Description, scores: Scores) -> tuple[Ints, ...]:
+    """Rows of typical texts of each topic: confident, near its centre, and different from each other."""
+    sample, centers = reading.sample, description.centers
+    assert sample is not None
+    topics, sure = reading.topics, scores.confidence[sample.rows]
+    pinned = scores.note[sample.rows] == PINNED  # their confidence does not come from their words
+    sure[pinned] = description.confidence.of(
+        sample.memberships[pinned], sample.vectors[pinned], sample.n_words[pinned]
+    )
     near = np.einsum("ij,ij->i", sample.vectors, centers[np.maximum(sample.topics, 0)])
-    typical = np.round(sure.of(sample.memberships, sample.vectors, sample.n_words) * near, 6)
+    typical = np.round(sure * near, 6)
     examples = []
     for topic in range(len(centers)):
         rows = np.flatnonzero(sample.topics == topic)

@@ -14,7 +14,7 @@ from coterie.errors import InputError
 from coterie.results import Topic, Topics
 from coterie.topics import edits as log
 from coterie.topics.collection import Collection
-from coterie.topics.describe import Description, Reading, describe, finish, read_topics
+from coterie.topics.describe import Description, Reading, describe, finish, read_topics, typical_texts
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
 from coterie.topics.reshape import Merge
@@ -224,14 +224,17 @@ def described(
         }
         reading = read_topics(documents, scorer, pinned, collection.embeddings)
     earlier = None if before is None else before.description
+    ranked = scorer.method.ranked_terms if earlier is None and not scorer.banned else None
     description = describe(
         documents,
         scorer,
         reading,
         None if earlier is None else earlier.confidence,
         None if earlier is None else earlier.known,
+        None if ranked is None else ranked[scorer.order],
     )
     scores = finish(documents, scorer, reading, description)
+    description = replace(description, examples=typical_texts(reading, description, scores))
     log, skipped = ((), 0) if before is None else (before.log, before.skipped)
     return State(edited, description, scores, _topics(model, edited, description), log, skipped)
 
