@@ -174,7 +174,7 @@ class Coterie(TopicEstimator):
 
             def read(block: Block) -> tuple[Array, Array]:
                 topics = self._strongest(self.score_rows(block.X, _rows(folded, block))[0])
-                return self._sizes(topics, block.weights), term_counts(block, topics, n_topics)
+                return self._sizes(topics, block.weights), term_counts(block, topics, n_topics).toarray()
 
             self.read_topics(engine, *engine.sum(read))
         self.topic_terms_ = documents.columns[self.topic_terms_]
@@ -334,7 +334,9 @@ class Coterie(TopicEstimator):
             check_count("n_topics", self.n_topics, self)
         tell("counting co-occurrence", 0)
         known = terms_that_count(documents)
-        inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
+        inside = documents
+        if len(known) < documents.n_terms:
+            inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
         texts = self._sample(inside, space, dimensions, vectors)
         n_topics = self._number_of_topics(texts, random, len(anchors))

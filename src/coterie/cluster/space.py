@@ -13,7 +13,7 @@ from coterie import weights as term_weights
 from coterie.cluster.texts import FLOAT, Floats
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
-from coterie.linalg.rows import unit_dense, unit_rows
+from coterie.linalg.rows import row_product, unit_dense, unit_rows
 from coterie.linalg.svd import leading_vectors
 from coterie.progress import tell
 from coterie.semantics import cooccurrence, ppmi
@@ -69,20 +69,22 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     idf = term_weights.idf(documents)
     company = company_of(documents).astype(FLOAT)
     random = np.random.RandomState(1).standard_normal((len(idf), _PROBES)) / np.sqrt(_PROBES)
-    probes = company @ random.astype(FLOAT)
-    texts = documents.mapped(lambda block: _at_unit_length(block, idf, probes))
+    probes = row_product(company, random.astype(FLOAT))
+    # the lengths are kept: blocks on disk are scaled anew on every pass
+    scales = dict(documents.map(lambda block: (block.start, _inverse_length(block, idf, probes))))
+    texts = documents.mapped(lambda block: _scaled(block, idf, scales[block.start]))
     across = company.T.tocsr()
     passes = 0
 
-    def product(Q: Array) -> Array:
+    def product(Q: Array) -> Floats:
         nonlocal passes
         tell("computing vectors", passes, _ITERATIONS + 1, "passes")
         passes += 1
-        image = company @ Q.astype(FLOAT)
-        return across @ texts.sum(lambda block: _gram(block, image))
+        image = row_product(company, Q.astype(FLOAT))
+        return row_product(across, texts.sum(lambda block: _gram(block, image)))
 
     vectors, _ = leading_vectors(product, len(idf), min(dimensions, len(idf)), _ITERATIONS)
-    return Space(idf, idf[:, None] * (company @ vectors))
+    return Space(idf, idf[:, None] * row_product(company, vectors))
 
 
 def company_of(documents: Any) -> csr_matrix:
@@ -91,16 +93,21 @@ def company_of(documents: Any) -> csr_matrix:
     return unit_rows((alone + identity(alone.shape[0])).tocsr())
 
 
-def _at_unit_length(block: Block, idf: Array, probes: Array) -> Block:
-    """Weighted counts of a block, scaled so that their enriched rows have about unit length."""
+def _inverse_length(block: Block, idf: Array, probes: Floats) -> Floats:
+    """About 1 / length of the enriched rows of a block, 0 for a row of zeros."""
     words = _weighted(block.X, idf).astype(FLOAT)
     length = np.sqrt(np.einsum("ij,ij->i", image := words @ probes, image))
-    scale = np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))
+    return np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))
+
+
+def _scaled(block: Block, idf: Array, scale: Floats) -> Block:
+    """Weighted counts of a block, with rows scaled."""
+    words = _weighted(block.X, idf).astype(FLOAT)
     return replace(block, X=(diags(scale) @ words).tocsr(), weights=block.weights.astype(FLOAT))
 
 
-def _gram(block: Block, image: Array) -> Array:
-    product: Array = block.X.T @ (block.weights[:, None] * (block.X @ image))
+def _gram(block: Block, image: Floats) -> Floats:
+    product: Floats = block.X.T @ (block.weights[:, None] * (block.X @ image))
     return product
 
 

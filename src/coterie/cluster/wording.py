@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +26,11 @@ def telling(shares: Array, everywhere: Array) -> Array:
     return found
 
 
-def term_counts(block: Block, topics: Ints, n_topics: int) -> Array:
+def term_counts(block: Block, topics: npt.NDArray[np.integer[Any]], n_topics: int) -> csr_matrix:
     """Counts of terms in the texts of each topic: topics × terms. A text of topic −1 counts nowhere."""
     some = np.flatnonzero(topics >= 0)
     member = csr_matrix((block.weights[some], (topics[some], some)), shape=(n_topics, len(topics)))
-    return np.asarray((member @ block.X).todense())
+    return (member @ block.X).tocsr()
 
 
 def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:

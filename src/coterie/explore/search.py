@@ -22,7 +22,7 @@ from coterie.text.unspaced import CHARACTER
 from coterie.topics import TopicModel
 
 Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer[Any]]
 
 #: Terms related to one term of a query, and from which similarity on.
 _MOST, _NEAR = 12, 0.2

@@ -1,7 +1,8 @@
-"""Rows at unit length, sparse and dense."""
+"""Rows at unit length, sparse and dense, and products with many of them."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,13 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags, issparse
 
 from coterie.engines.base import csr_view
+from coterie.engines.memory import rows as rows_of
+from coterie.engines.threads import ordered_map, usable_threads
 
 Floats = npt.NDArray[np.floating[Any]]
+
+#: Multiplications from which a product is worth sharing out among threads.
+_WORTH_IT = 1 << 24
 
 
 def inverse_lengths(rows: Any) -> Floats:
@@ -33,3 +39,18 @@ def unit_dense(rows: Floats) -> Floats:
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
     unit: Floats = np.divide(rows, length, where=length > 0, out=np.zeros_like(rows))
     return unit
+
+
+def row_product(matrix: csr_matrix, columns: Floats) -> Floats:
+    """``matrix @ columns``, shared out among threads by rows: each row is computed as it is by one thread.
+
+    >>> row_product(csr_matrix([[1.0, 2.0], [0.0, 3.0]]), np.eye(2)).tolist()
+    [[1.0, 2.0], [0.0, 3.0]]
+    """
+    threads = usable_threads(None)
+    if threads == 1 or matrix.nnz * columns.shape[1] < _WORTH_IT:
+        return np.asarray(matrix @ columns)
+    share = np.linspace(0, matrix.nnz, 4 * threads + 1)
+    edges = np.unique([0, *np.searchsorted(matrix.indptr, share[1:-1]), matrix.shape[0]])
+    parts = (rows_of(matrix, int(a), int(b)) for a, b in pairwise(edges))
+    return np.concatenate(list(ordered_map(lambda part: np.asarray(part @ columns), parts, threads)))

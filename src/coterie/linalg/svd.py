@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ def term_vectors(documents: Engine, rank: int) -> tuple[Array, Array]:
 
 
 def leading_vectors(
-    product: Callable[[Array], Array], n_terms: int, rank: int, iterations: int = _ITERATIONS
+    product: Callable[[Array], npt.NDArray[Any]], n_terms: int, rank: int, iterations: int = _ITERATIONS
 ) -> tuple[Array, Array]:
     """Leading right singular vectors (terms × rank) and values of a matrix Y known by ``product(Q) = YᵀYQ``.
 

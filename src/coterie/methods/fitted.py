@@ -24,7 +24,7 @@ from coterie.errors import InputError
 from coterie.progress import tell
 
 Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer[Any]]
 
 #: Dimensions of the space for a method that has none of its own.
 _DIMENSIONS = 100

@@ -15,7 +15,7 @@ from coterie.metrics import clustering_scores
 from coterie.report.wording import shortened
 from coterie.topics.trends import Period, periods, read_dates
 
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer[Any]]
 
 #: Names of periods and about how many days they have; the finest that gives few enough is taken.
 _PERIODS: tuple[tuple[Period, int], ...] = (

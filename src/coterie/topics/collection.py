@@ -24,7 +24,7 @@ from coterie.progress import tell
 from coterie.text.inputs import text_batches
 from coterie.text.readers import TextSource
 
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer[Any]]
 
 #: Texts worked on at a time: memberships of so many in hundreds of topics are small.
 BATCH = 16_384

@@ -146,7 +146,7 @@ def read_topics(
     step = max(-(-documents.n_rows // _SAMPLE), 1)
     pinned = pinned or {}
 
-    def read(block: Block) -> list[tuple[Block, Look, Scored, Ints, Array, Array]]:
+    def read(block: Block) -> list[tuple[Block, Look, Scored, Ints, csr_matrix, Array]]:
         parts = []
         for piece in _pieces(block):
             some = slice(piece.start, piece.start + piece.X.shape[0])
@@ -202,14 +202,15 @@ def _vector_sums(topics: Ints, weights: Array, vectors: Array, n_topics: int) ->
     return np.asarray(member @ vectors)
 
 
-def _add(reading: Reading, piece: Block, seen: Look, counts: Array, sums: Array) -> None:
+def _add(reading: Reading, piece: Block, seen: Look, counts: csr_matrix, sums: Array) -> None:
     """Add what a piece holds, in the order of the texts."""
     some = seen.topic != NONE
     reading.sizes += np.bincount(seen.topic[some], piece.weights[some], len(reading.sizes))
     without = ~some & (seen.n_words == 0)
     reading.lost += float(piece.weights[without].sum())
     reading.undecided += float(piece.weights[~some & ~without].sum())
-    reading.counts += counts
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    reading.counts[row, counts.indices] += counts.data
     reading.vector_sums += sums
     reading.looks.append(seen)
 
@@ -287,7 +288,9 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
     topic = np.where(undecided, description.fallback, seen.topic)
     answer = np.where(topic == NONE, description.fallback, topic)
     best = np.where(seen.membership > 0, seen.topic, 0)
-    sure = description.confidence.of_best(best, seen.lead, vectors, seen.n_words)
+    # with a single topic there is nothing to lead over
+    lead = np.clip(seen.membership - seen.second_membership, 0.0, 1.0)
+    sure = description.confidence.of_best(best, lead, vectors, seen.n_words)
     sure[seen.membership == 0] = 0.0
     sure[seen.note == PINNED] = 1.0
     X = without_columns(X, scorer.banned)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from coterie.engines.base import csr_view
 from coterie.linalg.rows import unit_dense
 
 Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer[Any]]
 Columns = npt.NDArray[np.int32]
 
 #: Words named in a reason, and words of a topic that are looked at to find related ones.

@@ -354,10 +354,12 @@ def _scored_once(
     scorer = Scorer(method, np.arange(method.n_topics))
     reading = read_topics(documents, scorer, embeddings=embeddings)
     if not method.read_topics(documents, reading.sizes, reading.counts).all():
+        del reading
         scorer = Scorer(method, np.arange(method.n_topics))
         reading = read_topics(documents, scorer, embeddings=embeddings)
     ordered = replace(scorer, order=np.argsort(-reading.sizes, kind="stable"))
     if reading.tied:
+        del reading
         return ordered, read_topics(documents, ordered, embeddings=embeddings)
     return ordered, reading.reordered(ordered.order)
 

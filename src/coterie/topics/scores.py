@@ -65,22 +65,21 @@ class Look:
     tells whether topics of some text are equally good, so that the order of topics decides.
     """
 
-    topic: Ints
-    second: Ints
+    topic: npt.NDArray[np.int32]
+    second: npt.NDArray[np.int32]
     membership: Array
     second_membership: Array
-    lead: Array
     note: npt.NDArray[np.int8]
-    n_words: Ints
-    rivals: tuple[Ints, Ints] | None
+    n_words: npt.NDArray[np.int32]
+    rivals: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None
     sharp: csr_matrix
     tied: bool
 
     def reordered(self, order: Ints) -> Look:
         """The same with topics in another order: topic i becomes what topic ``order[i]`` was."""
-        new = np.append(np.argsort(order), NONE)  # the last entry answers for NONE = −1
+        new = np.append(np.argsort(order), NONE).astype(np.int32)  # the last entry answers for NONE = −1
         return Look(
-            new[self.topic], new[self.second], self.membership, self.second_membership, self.lead, self.note,
+            new[self.topic], new[self.second], self.membership, self.second_membership, self.note,
             self.n_words, self.rivals, self.sharp[:, order], self.tied,
         )  # fmt: skip
 
@@ -93,8 +92,6 @@ def look(scorer: Scorer, scored: Scored, pins: Mapping[int, int]) -> Look:
     membership = memberships.max(axis=1, initial=0.0)
     rest = memberships.copy()
     rest[rows, np.maximum(topic, 0)] = 0.0
-    # with a single topic there is nothing to lead over
-    lead = np.clip(membership - rest.max(axis=1, initial=0.0), 0.0, 1.0)
     for row, pinned in pins.items():
         topic[row], note[row] = pinned, PINNED
         rest[row] = memberships[row]
@@ -103,10 +100,12 @@ def look(scorer: Scorer, scored: Scored, pins: Mapping[int, int]) -> Look:
     second = np.where(second_membership > 0, rest.argmax(axis=1), NONE)
     rest[rows, np.maximum(second, 0)] = 0.0
     tied = (second_membership == membership) | (rest.max(axis=1, initial=0.0) == second_membership)
+    rivals = scorer.rivals(scored) if scorer.method.explains else None
     return Look(
-        topic, second, membership, second_membership, lead, note, scored.n_words,
-        scorer.rivals(scored) if scorer.method.explains else None,
-        sharp_memberships(memberships), bool((tied & (second_membership > 0)).any()),
+        topic.astype(np.int32), second.astype(np.int32), membership, second_membership, note,
+        scored.n_words.astype(np.int32),
+        None if rivals is None else (rivals[0].astype(np.int32), rivals[1].astype(np.int32)),
+        sharp_memberships(memberships).astype(np.float32), bool((tied & (second_membership > 0)).any()),
     )  # fmt: skip
 
 
