@@ -43,7 +43,7 @@ SOURCE = {"agnews-test": "agnews"}
 MOST_TEXTS, REDDIT_CLASSES = 20_000, 30
 #: Topics of half of the texts, and confidence of the other half.
 NEW = "new"
-ASKED = ("memberships", "directions", "n_words")
+ASKED = ("memberships", "vectors", "n_words")
 #: A second method, whose memberships are of another kind.
 OTHER, OTHER_SETS = (
     "nmf-ncut",
@@ -150,11 +150,11 @@ def measure(case, X, labels, fitted, scored=None):
 
 
 def _asked(model, space, X):
-    memberships, directions = model.transform(X), space.embed(X)
+    memberships, text_vectors = model.transform(X), space.embed(X)
     total = memberships.sum(axis=1, keepdims=True)
     return {
         "memberships": (memberships / np.where(total > 0, total, 1)).astype(np.float32),
-        "directions": directions.astype(np.float32),
+        "vectors": text_vectors.astype(np.float32),
         "n_words": np.diff(X[:, space.term_weights_ > 0].indptr),
     }
 

@@ -56,7 +56,7 @@ class Start:
         known = method.terms_that_count(documents)
         documents = as_engine(counts[:, known])
         space = learn_space(documents, dimensions)
-        self.texts = take_sample(documents, space.words, lambda X, _: space.directions(X))
+        self.texts = take_sample(documents, space.words, lambda X, _: space.text_vectors(X))
         starts = 10 * int(np.clip(method._MANY_TEXTS // len(texts), 1, method._MORE_STARTS))
         self.labels = []
         for seed in SEEDS:

@@ -29,22 +29,24 @@ def corrupted(truth, share, seed=0):
     return np.where(rng.random(len(truth)) < share, rng.integers(truth.max() + 1, size=len(truth)), truth)
 
 
-def sample_of(X, directions=None, weights=None, block=None, threads=1):
-    """Texts as they are given: words are counts at unit length, directions nothing if there are none."""
+def sample_of(X, text_vectors=None, weights=None, block=None, threads=1):
+    """Texts as they are given: words are counts at unit length, vectors nothing if there are none."""
     counts = csr_matrix(X, dtype=np.float64)
     n_rows = counts.shape[0]
-    directions = np.zeros((n_rows, 1)) if directions is None else unit_dense(np.asarray(directions, float))
+    text_vectors = (
+        np.zeros((n_rows, 1)) if text_vectors is None else unit_dense(np.asarray(text_vectors, float))
+    )
     weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)
     blocks = []
     for a in range(0, n_rows, block or n_rows):
         some = slice(a, min(a + (block or n_rows), n_rows))
-        parts = counts[some], unit_rows(counts[some]), directions[some], weights[some]
+        parts = counts[some], unit_rows(counts[some]), text_vectors[some], weights[some]
         blocks.append(Texts(*(part.astype(FLOAT) for part in parts), a, np.arange(n_rows)[some]))
     return Sample(tuple(blocks), threads)
 
 
 def sample_in_space(X, weights=None, dimensions=20):
-    """Texts with the directions that their own space gives them."""
+    """Texts with the vectors that their own space gives them."""
     engine = as_engine(X, weights)
     space = learn_space(engine, dimensions)
-    return take_sample(engine, space.words, lambda counts, _: space.directions(counts))
+    return take_sample(engine, space.words, lambda counts, _: space.text_vectors(counts))

@@ -10,21 +10,21 @@ from scipy.sparse import csr_matrix
 
 from coterie import Coterie, Vectorizer
 from coterie.linalg.canonical import canonical
-from coterie.topics.confidence import COEFFICIENTS, Confidence, _company_of, learn_confidence
+from coterie.topics.confidence import COEFFICIENTS, Confidence, _purity_of, learn_confidence
 from planted import planted
 
 
 def drawn(seed, n_rows, n_topics, width=6):
-    """Memberships, directions, numbers of words and weights; some texts of which nothing is known."""
+    """Memberships, vectors, numbers of words and weights; some texts of which nothing is known."""
     rng = np.random.default_rng(seed)
     memberships = rng.dirichlet(np.full(n_topics, 0.3), n_rows)
-    directions = rng.standard_normal((n_rows, width)) + 3 * memberships @ rng.standard_normal(
+    text_vectors = rng.standard_normal((n_rows, width)) + 3 * memberships @ rng.standard_normal(
         (n_topics, width)
     )
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    text_vectors /= np.linalg.norm(text_vectors, axis=1, keepdims=True)
     memberships[rng.random(n_rows) < 0.1] = 0
-    directions[rng.random(n_rows) < 0.1] = 0
-    return memberships, directions, rng.integers(0, 9, n_rows), rng.integers(1, 4, n_rows)
+    text_vectors[rng.random(n_rows) < 0.1] = 0
+    return memberships, text_vectors, rng.integers(0, 9, n_rows), rng.integers(1, 4, n_rows)
 
 
 #: Opinions are many small clusterings: a few collections are enough to keep a test short.
@@ -36,11 +36,11 @@ def grouped(n_rows=400, n_topics=4, seed=0):
     """Texts in clear groups, their topics those groups."""
     rng = np.random.default_rng(seed)
     topics = rng.integers(n_topics, size=n_rows)
-    directions = np.eye(n_topics + 2)[topics] + 0.15 * rng.standard_normal((n_rows, n_topics + 2))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    text_vectors = np.eye(n_topics + 2)[topics] + 0.15 * rng.standard_normal((n_rows, n_topics + 2))
+    text_vectors /= np.linalg.norm(text_vectors, axis=1, keepdims=True)
     memberships = np.full((n_rows, n_topics), 0.1 / n_topics)
     memberships[np.arange(n_rows), topics] += 0.9
-    return memberships, directions, np.full(n_rows, 8), np.ones(n_rows)
+    return memberships, text_vectors, np.full(n_rows, 8), np.ones(n_rows)
 
 
 # --- any input
@@ -82,26 +82,26 @@ def test_the_same_every_time_and_from_saved_arrays(texts):
     for field in dataclasses.fields(Confidence):
         assert np.array_equal(getattr(learned, field.name), getattr(again, field.name))
         assert isinstance(getattr(learned, field.name), np.ndarray | float | tuple)
-    saved = Confidence(learned.centers.copy(), learned.company.copy(), float(np.array(learned.agreement)))
+    saved = Confidence(learned.centers.copy(), learned.purity.copy(), float(np.array(learned.agreement)))
     assert np.array_equal(learned.of(*texts[:3]), saved.of(*texts[:3]))
 
 
 @few
 @given(collections)
 def test_evidence_is_what_it_says(texts):
-    memberships, directions, n_words, _ = texts
+    memberships, text_vectors, n_words, _ = texts
     learned = learn_confidence(*texts)
     for row, found in enumerate(learned.evidence(*texts[:3])):
         topic, shares = memberships[row].argmax(), sorted([0.0, *memberships[row]])
-        company = 0.0
-        if directions[row].any():
-            cosines = [np.round(centers.astype(float) @ directions[row], 9) for centers in learned.centers]
-            company = np.mean(
-                [learned.company[o, cosine.argmax(), topic] for o, cosine in enumerate(cosines)], dtype=float
+        purity = 0.0
+        if text_vectors[row].any():
+            cosines = [np.round(centers.astype(float) @ text_vectors[row], 9) for centers in learned.centers]
+            purity = np.mean(
+                [learned.purity[o, cosine.argmax(), topic] for o, cosine in enumerate(cosines)], dtype=float
             )
         odds = [
             np.log((s + 0.1) / (1.1 - s))
-            for s in (shares[-1] - shares[-2], company, min(learned.agreement, 0.9))
+            for s in (shares[-1] - shares[-2], purity, min(learned.agreement, 0.9))
         ]
         np.testing.assert_allclose(found, [*odds, 1 / (1 + n_words[row])], rtol=1e-6, atol=1e-6)
 
@@ -111,8 +111,8 @@ def test_evidence_is_what_it_says(texts):
 def test_few_texts_and_no_directions(n_rows, n_topics):
     memberships = np.zeros((n_rows, n_topics))
     memberships[:, -1] = 1.0  # all other topics are empty
-    for directions in (np.zeros((n_rows, 3)), np.tile([1.0, 0, 0], (n_rows, 1))):
-        texts = memberships, directions, np.ones(n_rows), np.ones(n_rows)
+    for text_vectors in (np.zeros((n_rows, 3)), np.tile([1.0, 0, 0], (n_rows, 1))):
+        texts = memberships, text_vectors, np.ones(n_rows), np.ones(n_rows)
         found = learn_confidence(*texts).of(*texts[:3])
         # one topic for all: there is nothing to be told apart
         assert (found < 0.2).all()
@@ -129,72 +129,74 @@ def test_arguments_are_left_as_they_are():
 
 
 def test_coefficients_point_where_they_should():
-    _, share, company, agreement, few_words = COEFFICIENTS
-    assert min(share, company, agreement) > 0 > few_words
+    _, share, purity, agreement, few_words = COEFFICIENTS
+    assert min(share, purity, agreement) > 0 > few_words
 
 
 def test_a_clear_share_good_company_and_more_words_make_sure():
-    memberships, directions, n_words, weights = grouped()
-    learned = learn_confidence(memberships, directions, n_words, weights)
-    sure = learned.of(memberships[:1], directions[:1], [8])[0]
+    memberships, text_vectors, n_words, weights = grouped()
+    learned = learn_confidence(memberships, text_vectors, n_words, weights)
+    sure = learned.of(memberships[:1], text_vectors[:1], [8])[0]
     unclear = 0.5 * memberships[:1] + 0.5 / memberships.shape[1]
     stranger = np.roll(memberships[:1], 1, axis=1)
     assert sure > 0.8
-    assert learned.of(unclear, directions[:1], [8])[0] < sure
-    assert learned.of(stranger, directions[:1], [8])[0] < min(sure - 0.2, 0.8)
-    assert learned.of(memberships[:1], directions[:1], [1])[0] < sure
-    assert learned.of(memberships[:1], np.zeros_like(directions[:1]), [8])[0] < sure
+    assert learned.of(unclear, text_vectors[:1], [8])[0] < sure
+    assert learned.of(stranger, text_vectors[:1], [8])[0] < min(sure - 0.2, 0.8)
+    assert learned.of(memberships[:1], text_vectors[:1], [1])[0] < sure
+    assert learned.of(memberships[:1], np.zeros_like(text_vectors[:1]), [8])[0] < sure
 
 
 def test_topics_dealt_out_at_random_are_never_sure():
-    memberships, directions, n_words, weights = grouped()
+    memberships, text_vectors, n_words, weights = grouped()
     dealt = memberships[np.random.default_rng(1).permutation(len(memberships))]
-    learned = learn_confidence(dealt, directions, n_words, weights)
+    learned = learn_confidence(dealt, text_vectors, n_words, weights)
     assert learned.agreement < 0.1
-    assert learned.of(dealt, directions, n_words).max() < 0.5
+    assert learned.of(dealt, text_vectors, n_words).max() < 0.5
 
 
 def test_copies_weigh_as_rows_would():
     rng = np.random.default_rng(0)
     clusters, topics, weights = rng.integers(3, size=30), rng.integers(4, size=30), rng.integers(1, 5, 30)
-    folded = _company_of(clusters, topics, weights.astype(float), (3, 4))
-    unfolded = _company_of(
+    folded = _purity_of(clusters, topics, weights.astype(float), (3, 4))
+    unfolded = _purity_of(
         np.repeat(clusters, weights), np.repeat(topics, weights), np.ones(weights.sum()), (3, 4)
     )
     np.testing.assert_allclose(folded, unfolded, rtol=1e-6)
 
 
 def test_weights_decide_whose_company_it_is():
-    memberships, directions, n_words, _ = grouped()
+    memberships, text_vectors, n_words, _ = grouped()
     topics = memberships.argmax(axis=1)
     # of the texts around topic 0 every third is said to be of topic 1
     odd = (topics == 0) & (np.arange(len(topics)) % 3 == 0)
     memberships[odd] = np.roll(memberships[odd], 1, axis=1)
-    texts = memberships[odd], directions[odd], n_words[odd]
-    company = [
-        learn_confidence(memberships, directions, n_words, np.where(odd, weight, 1.0))
+    texts = memberships[odd], text_vectors[odd], n_words[odd]
+    purity = [
+        learn_confidence(memberships, text_vectors, n_words, np.where(odd, weight, 1.0))
         .evidence(*texts)[:, 1]
         .mean()
         for weight in (1, 4, 16)
     ]
-    assert company[0] < company[1] < company[2]
+    assert purity[0] < purity[1] < purity[2]
 
 
 def test_a_row_without_weight_teaches_nothing():
-    memberships, directions, n_words, weights = grouped()
+    memberships, text_vectors, n_words, weights = grouped()
     weights[::5] = 0
     changed = memberships.copy()
     changed[::5] = np.roll(memberships[::5], 1, axis=1)
-    first, second = (learn_confidence(part, directions, n_words, weights) for part in (memberships, changed))
+    first, second = (
+        learn_confidence(part, text_vectors, n_words, weights) for part in (memberships, changed)
+    )
     assert np.array_equal(first.centers, second.centers)
-    assert np.array_equal(first.company, second.company)
+    assert np.array_equal(first.purity, second.purity)
     assert first.agreement == second.agreement
 
 
 def test_learning_takes_a_sample_of_many_texts():
     texts = drawn(5, 20_000, 4)
     every_third = [part[::3] for part in texts]
-    assert np.array_equal(learn_confidence(*texts).company, learn_confidence(*every_third).company)
+    assert np.array_equal(learn_confidence(*texts).purity, learn_confidence(*every_third).purity)
 
 
 # --- honesty

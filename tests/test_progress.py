@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coterie import NMF
-from coterie.progress import Step, counted, listening, tell, unheard
+from coterie.progress import Step, counted, listening, silent, tell
 
 
 def heard_of(work):
@@ -55,7 +55,7 @@ def test_an_inner_listener_hears_alone():
 
 def test_what_is_unheard_is_told_to_nobody():
     def work():
-        with unheard():
+        with silent():
             tell("inside", 1)
         tell("outside", 1)
 

@@ -215,7 +215,7 @@ def test_types_of_columns_are_kept(tmp_path):
 
 
 def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):
-    model = TopicModel(np.int64(3), seeds={"Post": np.array(["parcel", "van"])})
+    model = TopicModel(np.int64(3), seed_words={"Post": np.array(["parcel", "van"])})
     run = fit_run(written(tmp_path), tmp_path / "run", model)
     assert run.info["parameters"]["n_topics"] == 3
     assert "parcel" in next(topic.terms for topic in run.model.topics if topic.label == "Post")
@@ -224,7 +224,7 @@ def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):
 def test_warnings_are_given_and_recorded(tmp_path):
     path = tmp_path / "tickets.csv"
     pl.DataFrame({"subject": [*subjects(), *(["xyzzy"] + [f"w{i}" for i in range(19)])]}).write_csv(path)
-    model = TopicModel(n_topics=3, seeds={"Post": ["parcel", "submarine"]})
+    model = TopicModel(n_topics=3, seed_words={"Post": ["parcel", "submarine"]})
     with pytest.warns(UserWarning, match="texts share no word|seed words of 'Post'") as told:
         run = fit_run(read_texts(path, "subject"), tmp_path / "run", model)
     said = [str(warning.message) for warning in told]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coterie import methods as table
 from coterie.errors import InputError
-from coterie.progress import tell, unheard
+from coterie.progress import silent, tell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -254,7 +254,7 @@ def _compared(shared: _Texts, name: str, size: int, n_restarts: int, fits: _Fits
     seconds, assigned, messages, terms = [], [], [], []
     for random_state in range(n_restarts):
         model = table.make(name, size, random_state)
-        with unheard(), warnings.catch_warnings(record=True) as caught:
+        with silent(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             start = time.perf_counter()
             topics = model.fit_predict(shared.X)

@@ -67,7 +67,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """Report nothing: for work that is part of another stage."""
     outer = _listener.set(None)
     try:

@@ -173,10 +173,10 @@ def test_scores_are_those_of_the_fitted_attributes():
     model = small().fit(X)
     weighted = X.toarray() * model.term_weights_
     words = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
-    directions = X @ model.term_vectors_.T
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    np.testing.assert_allclose(model.embed(X), directions, atol=1e-12)
-    scores = words @ model.coefficients_.T + directions @ model.axis_coefficients_.T
+    text_vectors = X @ model.term_vectors_.T
+    text_vectors /= np.linalg.norm(text_vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(model.embed(X), text_vectors, atol=1e-12)
+    scores = words @ model.coefficients_.T + text_vectors @ model.axis_coefficients_.T
     odds = np.exp(model.sharpness_ * scores)
     np.testing.assert_allclose(model.transform(X), odds / odds.sum(axis=1, keepdims=True), rtol=1e-9)
 
@@ -270,7 +270,7 @@ def test_refinement_is_kept_as_asked_for(refine):
 
 
 def hard(seed=0):
-    """Few words of a topic among many of none: directions alone go wrong in some texts."""
+    """Few words of a topic among many of none: vectors alone go wrong in some texts."""
     return planted(500, 5, own=30, common=100, words=2, noise=4, seed=seed)
 
 

@@ -115,12 +115,12 @@ def test_the_widest_axes_are_kept(monkeypatch):
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.85])
 def test_inner_products_mix_both_cosines_by_their_shares(share):
     rng = np.random.default_rng(0)
-    directions, vectors = unit(rng.normal(size=(20, 4))), rng.normal(size=(20, 3))
+    text_vectors, vectors = unit(rng.normal(size=(20, 4))), rng.normal(size=(20, 3))
     view = View(np.zeros(3), np.eye(3), share)
-    fused = view.fused(directions, vectors)
+    fused = view.fused(text_vectors, vectors)
     turned = unit(vectors)
     np.testing.assert_allclose(
-        fused @ fused.T, (1 - share) * directions @ directions.T + share * turned @ turned.T
+        fused @ fused.T, (1 - share) * text_vectors @ text_vectors.T + share * turned @ turned.T
     )
     np.testing.assert_allclose(np.linalg.norm(fused, axis=1), 1)
 
@@ -270,7 +270,7 @@ def test_a_sample_has_the_vectors_of_its_rows(monkeypatch):
     assert model.share_ > 0.2  # vectors of other rows would agree with nothing
     assert nmi(truth, model.predict(X, embeddings=vectors)) > 0.95
     rows = np.arange(0, 900, 6)
-    learned_from = seen[-1].gather(lambda block: block.directions)
+    learned_from = seen[-1].gather(lambda block: block.text_vectors)
     np.testing.assert_allclose(learned_from, model.embed(X[rows], embeddings=vectors[rows]), atol=1e-5)
 
 

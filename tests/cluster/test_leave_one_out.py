@@ -18,19 +18,19 @@ def unit(X):
 
 
 def noise(n_rows=60, n_terms=15, n_axes=4, n_topics=3, seed=0):
-    """Texts, directions, weights and labels that have nothing to do with each other."""
+    """Texts, vectors, weights and labels that have nothing to do with each other."""
     rng = np.random.default_rng(seed)
     X = rng.poisson(0.3, (n_rows, n_terms)).astype(float)
     X[~X.any(axis=1), 0] = 1
-    directions = unit(rng.normal(size=(n_rows, n_axes)))
-    return X, directions, rng.integers(1, 4, n_rows).astype(float), rng.integers(n_topics, size=n_rows)
+    text_vectors = unit(rng.normal(size=(n_rows, n_axes)))
+    return X, text_vectors, rng.integers(1, 4, n_rows).astype(float), rng.integers(n_topics, size=n_rows)
 
 
 class Literal:
     """Ridge regression of centred memberships by dense matrices."""
 
-    def __init__(self, X, directions, weights, labels, n_topics):
-        self.F = np.hstack([unit(X), BESIDE * directions])
+    def __init__(self, X, text_vectors, weights, labels, n_topics):
+        self.F = np.hstack([unit(X), BESIDE * text_vectors])
         self.n_terms, self.weights, self.labels = X.shape[1], weights, labels
         self.base = np.bincount(labels, weights, n_topics) / weights.sum()
         self.Y = np.eye(n_topics)[labels] - self.base
@@ -40,7 +40,7 @@ class Literal:
         return np.linalg.solve(F.T @ (W * F) + ALPHA * np.eye(F.shape[1]), F.T @ (W * self.Y))
 
     def coefficients(self):
-        """Of terms and of axes, the latter in units of directions."""
+        """Of terms and of axes, the latter in units of vectors."""
         B = self.fit(self.weights)
         return B[: self.n_terms], BESIDE * B[self.n_terms :]
 
@@ -67,9 +67,9 @@ def solved(monkeypatch):
 
 @pytest.mark.parametrize("block", [None, 7])
 def test_coefficients_solve_the_normal_equations(block, monkeypatch):
-    X, directions, weights, labels = noise()
-    texts = sample_of(X, directions, weights, block)
-    terms, axes = Literal(X, directions, weights, labels, 3).coefficients()
+    X, text_vectors, weights, labels = noise()
+    texts = sample_of(X, text_vectors, weights, block)
+    terms, axes = Literal(X, text_vectors, weights, labels, 3).coefficients()
     rough = LeaveOneOut(texts, 3).fit(labels)
     scale = np.abs(terms).max()
     np.testing.assert_allclose(rough.terms, terms, atol=0.02 * scale)
@@ -96,34 +96,34 @@ def test_few_steps_from_a_similar_fit_go_most_of_the_way(monkeypatch):
 
 
 def test_a_long_row_of_warm_fits_does_not_drift():
-    X, directions, weights, _ = noise()
-    others = LeaveOneOut(sample_of(X, directions, weights), 3)
+    X, text_vectors, weights, _ = noise()
+    others = LeaveOneOut(sample_of(X, text_vectors, weights), 3)
     rng, fitted = np.random.default_rng(0), None
     for _ in range(15):
         fitted = others.fit(rng.integers(3, size=len(X)), fitted)
-    image = (weights[:, None] * fitted.scores(unit(X), directions)).astype(float)
+    image = (weights[:, None] * fitted.scores(unit(X), text_vectors)).astype(float)
     scale = np.abs(fitted.image[0]).max()
     np.testing.assert_allclose(fitted.image[0], unit(X).T @ image + ALPHA * fitted.terms, atol=1e-4 * scale)
     np.testing.assert_allclose(
-        fitted.image[1], directions.T @ image + ALPHA / BESIDE**2 * fitted.axes, atol=1e-4 * scale
+        fitted.image[1], text_vectors.T @ image + ALPHA / BESIDE**2 * fitted.axes, atol=1e-4 * scale
     )
 
 
 def test_coefficients_without_their_image_are_no_start():
-    X, directions, weights, labels = noise()
-    others = LeaveOneOut(sample_of(X, directions, weights), 3)
+    X, text_vectors, weights, labels = noise()
+    others = LeaveOneOut(sample_of(X, text_vectors, weights), 3)
     cold = others.fit(labels)
     bare = others.fit(labels, Coefficients(cold.terms + 1, cold.axes, cold.base))
     np.testing.assert_array_equal(bare.terms, cold.terms)
 
 
 def test_scores_are_sums_over_words_and_axes():
-    X, directions, _, _ = noise()
+    X, text_vectors, _, _ = noise()
     rng = np.random.default_rng(1)
     terms, axes = rng.normal(size=(X.shape[1], 3)), rng.normal(size=(4, 3))
     words = sample_of(X).blocks[0].words.astype(float)
-    found = Coefficients(terms, axes, np.ones(3) / 3).scores(words, directions)
-    np.testing.assert_allclose(found, unit(X) @ terms + directions @ axes, rtol=1e-5, atol=1e-6)
+    found = Coefficients(terms, axes, np.ones(3) / 3).scores(words, text_vectors)
+    np.testing.assert_allclose(found, unit(X) @ terms + text_vectors @ axes, rtol=1e-5, atol=1e-6)
 
 
 def apart():
@@ -155,9 +155,9 @@ def test_where_terms_do_not_meet_leverage_is_exact(monkeypatch):
 @pytest.mark.parametrize("seed", range(4))
 def test_elsewhere_leverage_is_close(seed, monkeypatch):
     solved(monkeypatch)
-    X, directions, weights, labels = noise(120, 30, seed=seed)
-    exact = Literal(X, directions, weights, labels, 3)
-    others = LeaveOneOut(sample_of(X, directions, weights), 3)
+    X, text_vectors, weights, labels = noise(120, 30, seed=seed)
+    exact = Literal(X, text_vectors, weights, labels, 3)
+    others = LeaveOneOut(sample_of(X, text_vectors, weights), 3)
     assert np.corrcoef(others.leverage, exact.leverage())[0, 1] > 0.9
     assert np.abs(others.leverage - exact.leverage()).mean() < 0.25 * exact.leverage().mean()
     assert others.explained(labels, others.fit(labels)) == pytest.approx(exact.explained(), abs=0.08)
@@ -181,10 +181,10 @@ def test_leverage_is_a_share_and_a_text_left_out_explains_no_more_than_all(data,
 
 def test_a_weight_is_that_many_copies_left_out_together(monkeypatch):
     solved(monkeypatch)
-    X, directions, weights, labels = noise()
+    X, text_vectors, weights, labels = noise()
     times = weights.astype(int)
-    copies = LeaveOneOut(sample_of(np.repeat(X, times, axis=0), np.repeat(directions, times, axis=0)), 3)
-    folded = LeaveOneOut(sample_of(X, directions, weights), 3)
+    copies = LeaveOneOut(sample_of(np.repeat(X, times, axis=0), np.repeat(text_vectors, times, axis=0)), 3)
+    folded = LeaveOneOut(sample_of(X, text_vectors, weights), 3)
     assert folded.total == copies.total == times.sum()
     one, two = folded.fit(labels), copies.fit(np.repeat(labels, times))
     np.testing.assert_allclose(one.terms, two.terms, atol=1e-5)
@@ -211,12 +211,12 @@ def test_words_of_one_text_alone_do_not_hold_it():
 def test_sharpness_best_tells_the_nearest_centre(seed):
     X, truth = planted(200, 4, words=3, noise=4, seed=seed)
     labels, weights = corrupted(truth, [0.0, 0.2, 0.7][seed]), np.arange(200) % 3 + 1.0
-    directions = unit(np.random.default_rng(seed).normal(size=(200, 6)) + 2 * np.eye(4, 6)[truth])
-    others = LeaveOneOut(sample_of(X, directions, weights, block=64), 4)
+    text_vectors = unit(np.random.default_rng(seed).normal(size=(200, 6)) + 2 * np.eye(4, 6)[truth])
+    others = LeaveOneOut(sample_of(X, text_vectors, weights, block=64), 4)
     fitted = others.fit(labels)
-    scores = unit(X.toarray()) @ fitted.terms + directions @ fitted.axes
-    centers = unit(np.stack([weights[labels == k] @ directions[labels == k] for k in range(4)]))
-    nearest = (directions @ centers.T).argmax(axis=1)
+    scores = unit(X.toarray()) @ fitted.terms + text_vectors @ fitted.axes
+    centers = unit(np.stack([weights[labels == k] @ text_vectors[labels == k] for k in range(4)]))
+    nearest = (text_vectors @ centers.T).argmax(axis=1)
 
     def loss(sharpness):
         odds = np.exp(sharpness * (scores - scores.max(axis=1, keepdims=True)))
@@ -279,9 +279,9 @@ def test_nobody_moves_into_an_empty_cluster_and_texts_without_words_stay():
 
 
 def test_blocks_and_threads_change_nothing():
-    X, directions, weights, labels = noise(100)
-    one, two = (LeaveOneOut(sample_of(X, directions, weights, 9, threads), 3) for threads in (1, 2))
-    whole = LeaveOneOut(sample_of(X, directions, weights), 3)
+    X, text_vectors, weights, labels = noise(100)
+    one, two = (LeaveOneOut(sample_of(X, text_vectors, weights, 9, threads), 3) for threads in (1, 2))
+    whole = LeaveOneOut(sample_of(X, text_vectors, weights), 3)
     np.testing.assert_array_equal(one.leverage, two.leverage)
     np.testing.assert_array_equal(one.fit(labels).terms, two.fit(labels).terms)
     np.testing.assert_array_equal(one.settle(labels), two.settle(labels))

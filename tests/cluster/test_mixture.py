@@ -25,20 +25,20 @@ def evenness(sizes):
     return np.sqrt(max(1 - equal_clusters / len(sizes), 0))
 
 
-def literal(X, directions, weights, labels, n_topics, sweeps, gamma=evenness, left_out=None):
+def literal(X, text_vectors, weights, labels, n_topics, sweeps, gamma=evenness, left_out=None):
     """The documented formula, text by text and cluster by cluster."""
     left_out = mixture._LEFT_OUT if left_out is None else left_out
     shares = np.eye(n_topics)[labels]
     for _ in range(sweeps):
         best, weighted = shares.argmax(axis=1), shares * weights[:, None]
-        counts, sums, sizes = weighted.T @ X, unit(weighted.T @ directions), weighted.sum(axis=0)
+        counts, sums, sizes = weighted.T @ X, unit(weighted.T @ text_vectors), weighted.sum(axis=0)
         beta, odds = smoothing(X, shares, weights), np.zeros_like(shares)
         for i, text in enumerate(X):
             for k in range(n_topics):
                 own = left_out * shares[i, k] * weights[i] * text if k == best[i] else 0.0
                 kept = np.maximum(counts[k] - own, 0)
                 p = (kept + beta) / (kept.sum() + beta * X.shape[1])
-                odds[i, k] = text @ np.log(p) + mixture.CONCENTRATION * (directions[i] @ sums[k])
+                odds[i, k] = text @ np.log(p) + mixture.CONCENTRATION * (text_vectors[i] @ sums[k])
         odds += gamma(sizes) * np.log(sizes + 1)
         shares = np.exp(odds - odds.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
@@ -46,13 +46,13 @@ def literal(X, directions, weights, labels, n_topics, sweeps, gamma=evenness, le
 
 
 def vague(n_rows=150, n_terms=25, n_topics=4, seed=0):
-    """Texts, directions and labels that agree a little, clusters of uneven sizes."""
+    """Texts, vectors and labels that agree a little, clusters of uneven sizes."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(n_topics, n_rows, p=np.array([0.6, 0.2, 0.15, 0.05]))
     X = rng.poisson(0.1 + 0.3 * (np.arange(n_terms) % n_topics == labels[:, None])).astype(float)
-    directions = unit(rng.normal(size=(n_rows, 6)) + np.eye(6)[labels] * 1.0)
-    directions[~X.any(axis=1)] = 0
-    return X, directions, np.where(X.any(axis=1), rng.integers(1, 4, n_rows), 0).astype(float), labels
+    text_vectors = unit(rng.normal(size=(n_rows, 6)) + np.eye(6)[labels] * 1.0)
+    text_vectors[~X.any(axis=1)] = 0
+    return X, text_vectors, np.where(X.any(axis=1), rng.integers(1, 4, n_rows), 0).astype(float), labels
 
 
 def swept(monkeypatch, sweeps, texts, labels, n_topics=4):
@@ -70,12 +70,12 @@ def clear(shares):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("sweeps", [1, 2, 4])
 def test_sweeps_are_those_of_the_formula(sweeps, seed, monkeypatch):
-    X, directions, weights, labels = vague(seed=seed)
-    expected = literal(X, directions, weights, labels, 4, sweeps)
+    X, text_vectors, weights, labels = vague(seed=seed)
+    expected = literal(X, text_vectors, weights, labels, 4, sweeps)
     sure = clear(expected)
     assert sure.mean() > 0.95
     for block, threads in ((None, 1), (13, 2)):
-        found = swept(monkeypatch, sweeps, sample_of(X, directions, weights, block, threads), labels)
+        found = swept(monkeypatch, sweeps, sample_of(X, text_vectors, weights, block, threads), labels)
         np.testing.assert_array_equal(found[sure], expected.argmax(axis=1)[sure])
     assert (found != labels).mean() > 0.1
 
@@ -87,28 +87,28 @@ def test_sweeps_are_those_of_the_formula(sweeps, seed, monkeypatch):
 def test_the_formula_would_tell_the_difference(other, monkeypatch):
     found, expected = [], []
     for seed in range(3):
-        X, directions, weights, labels = vague(seed=seed)
-        found.append(swept(monkeypatch, 1, sample_of(X, directions, weights), labels))
-        expected.append(literal(X, directions, weights, labels, 4, 1, **other).argmax(axis=1))
+        X, text_vectors, weights, labels = vague(seed=seed)
+        found.append(swept(monkeypatch, 1, sample_of(X, text_vectors, weights), labels))
+        expected.append(literal(X, text_vectors, weights, labels, 4, 1, **other).argmax(axis=1))
     assert (np.concatenate(found) != np.concatenate(expected)).any()
 
 
 def test_shares_of_texts_are_those_of_the_formula():
-    X, directions, weights, labels = vague()
-    texts = sample_of(X, directions, weights)
+    X, text_vectors, weights, labels = vague()
+    texts = sample_of(X, text_vectors, weights)
     block = texts.blocks[0]
     model = mixture._Mixture(mixture._hard_sums(block, labels, 4))
     found = model.shares(block, labels, np.ones(len(X)))
-    np.testing.assert_allclose(found, literal(X, directions, weights, labels, 4, 1), atol=2e-4)
+    np.testing.assert_allclose(found, literal(X, text_vectors, weights, labels, 4, 1), atol=2e-4)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
 
 
 def test_sizes_say_nothing_while_they_are_equal(monkeypatch):
     for seed in range(3):
-        X, directions, _, _ = vague(160, seed=seed)
+        X, text_vectors, _, _ = vague(160, seed=seed)
         labels = np.random.default_rng(seed).permutation(np.arange(160) % 4)
-        expected = literal(X, directions, np.ones(160), labels, 4, 1, gamma=lambda _: 0.0)
-        found = swept(monkeypatch, 1, sample_of(X, directions), labels)
+        expected = literal(X, text_vectors, np.ones(160), labels, 4, 1, gamma=lambda _: 0.0)
+        found = swept(monkeypatch, 1, sample_of(X, text_vectors), labels)
         sure = clear(expected)
         np.testing.assert_array_equal(found[sure], expected.argmax(axis=1)[sure])
 

@@ -36,14 +36,14 @@ def literal_directions(X, dimensions, weights=None):
     return unit(enriched @ V.T)
 
 
-def cosines(directions):
-    """What is left of directions when signs and rotations are free."""
-    return directions @ directions.T
+def cosines(text_vectors):
+    """What is left of vectors when signs and rotations are free."""
+    return text_vectors @ text_vectors.T
 
 
 def found_directions(X, dimensions, weights=None):
     X = csr_matrix(X)
-    return learn_space(as_engine(X, weights), dimensions).directions(X)
+    return learn_space(as_engine(X, weights), dimensions).text_vectors(X)
 
 
 def blocks_of(X, row_weights, size):
@@ -91,9 +91,9 @@ def test_weights_are_repeated_rows_in_every_direction():
         learn_space(as_engine(X, times), 4),
         learn_space(as_engine(np.repeat(X.toarray(), times, axis=0)), 4),
     )
-    one, two = (cosines(space.directions(X)) for space in spaces)
+    one, two = (cosines(space.text_vectors(X)) for space in spaces)
     np.testing.assert_allclose(one, two, atol=2e-3)
-    unweighted = cosines(learn_space(as_engine(X), 4).directions(X))
+    unweighted = cosines(learn_space(as_engine(X), 4).text_vectors(X))
     assert np.abs(unweighted - one).max() > 2e-3
 
 
@@ -101,7 +101,7 @@ def test_the_length_of_texts_does_not_matter():
     X, _ = planted(150, 5, noise=3)
     times = np.random.default_rng(0).integers(1, 20, 150)[:, None]
     one, two = (learn_space(as_engine(counts), 5) for counts in (X, X.toarray() * times))
-    np.testing.assert_allclose(cosines(one.directions(X)), cosines(two.directions(X)), atol=2e-3)
+    np.testing.assert_allclose(cosines(one.text_vectors(X)), cosines(two.text_vectors(X)), atol=2e-3)
 
 
 def test_a_space_from_disk_is_that_from_memory(tmp_path):
@@ -113,7 +113,7 @@ def test_a_space_from_disk_is_that_from_memory(tmp_path):
     whole = learn_space(as_engine(X, row_weights), 6)
     np.testing.assert_allclose(disk.weights, whole.weights, rtol=1e-12)
     for other in (memory, whole):
-        np.testing.assert_allclose(cosines(disk.directions(X)), cosines(other.directions(X)), atol=2e-3)
+        np.testing.assert_allclose(cosines(disk.text_vectors(X)), cosines(other.text_vectors(X)), atol=2e-3)
 
 
 def test_threads_change_nothing():
@@ -126,7 +126,7 @@ def test_texts_without_words_are_zeros_and_teach_nothing():
     X, _ = planted(100, 3)
     X = np.vstack([X.toarray(), np.zeros((5, X.shape[1]))])
     space = learn_space(as_engine(X), 4)
-    for made in (space.directions(csr_matrix(X)), space.words(csr_matrix(X)).toarray()):
+    for made in (space.text_vectors(csr_matrix(X)), space.words(csr_matrix(X)).toarray()):
         assert not made[-5:].any()
         np.testing.assert_allclose(np.linalg.norm(made[:-5], axis=1), 1, rtol=1e-6)
 
@@ -142,7 +142,7 @@ def test_words_are_weighted_counts_at_unit_length():
 def test_a_word_alone_lies_near_the_company_it_keeps():
     # a and b are never together, but both with c; d and e are another matter
     X = np.array([[1, 0, 1, 0, 0], [0, 1, 1, 0, 0]] * 4 + [[0, 0, 0, 1, 1]] * 8, dtype=float)
-    alone = learn_space(as_engine(X), 2).directions(csr_matrix(np.eye(5)))
+    alone = learn_space(as_engine(X), 2).text_vectors(csr_matrix(np.eye(5)))
     assert cosines(alone)[0, 1] > 0.95
     assert abs(cosines(alone)[0, 3]) < 0.05
 
@@ -158,15 +158,15 @@ def test_edges(X, dimensions):
     space = learn_space(as_engine(X), dimensions)
     assert space.vectors.shape == (X.shape[1], min(dimensions, X.shape[1]))
     assert np.isfinite(space.vectors).all()
-    directions = space.directions(X)
-    length = np.linalg.norm(directions, axis=1)
+    text_vectors = space.text_vectors(X)
+    length = np.linalg.norm(text_vectors, axis=1)
     assert np.logical_or(np.isclose(length, 1), length == 0).all()
 
 
 def test_no_terms_at_all():
     space = learn_space(as_engine(csr_matrix((3, 0))), 5)
     assert space.vectors.shape == (0, 0)
-    assert space.directions(csr_matrix((3, 0))).shape == (3, 0)
+    assert space.text_vectors(csr_matrix((3, 0))).shape == (3, 0)
 
 
 def test_zeros_stay_zeros():
@@ -177,11 +177,11 @@ def taken(X, row_weights=None, threads=None):
     space = Space(np.ones(X.shape[1]), np.eye(X.shape[1]))
     told = []
 
-    def directions(counts, numbers):
+    def text_vectors(counts, numbers):
         told.append(numbers)
-        return space.directions(counts)
+        return space.text_vectors(counts)
 
-    return take_sample(as_engine(X, row_weights, threads), space.words, directions), told
+    return take_sample(as_engine(X, row_weights, threads), space.words, text_vectors), told
 
 
 def test_a_sample_of_few_texts_is_all_of_them(monkeypatch):
@@ -198,7 +198,7 @@ def test_a_sample_of_few_texts_is_all_of_them(monkeypatch):
     np.testing.assert_array_equal(
         sample.gather(lambda block: block.weights), [*(np.arange(50) % 3 + 1), 0, 0, 0]
     )
-    np.testing.assert_allclose(sample.gather(lambda block: block.directions), unit(X.toarray()), atol=1e-6)
+    np.testing.assert_allclose(sample.gather(lambda block: block.text_vectors), unit(X.toarray()), atol=1e-6)
     np.testing.assert_allclose(
         sample.gather(lambda block: block.words.toarray()), unit(X.toarray()), atol=1e-6
     )
@@ -214,7 +214,7 @@ def test_a_sample_of_many_texts_is_every_nth_across_blocks(size, monkeypatch):
     space = Space(np.ones(X.shape[1]), np.eye(X.shape[1]))
     row_weights = np.arange(50) + 1.0
     engine = MemoryEngine(blocks_of(X, row_weights, size))
-    sample = take_sample(engine, space.words, lambda counts, _: space.directions(counts))
+    sample = take_sample(engine, space.words, lambda counts, _: space.text_vectors(counts))
     chosen = np.arange(0, 50, 3)
     assert sample.n_rows == len(chosen) <= 20
     np.testing.assert_array_equal(sample.gather(lambda block: block.numbers), chosen)

@@ -31,8 +31,8 @@ def unit(X):
     return np.divide(X, length, where=length > 0, out=np.zeros_like(X))
 
 
-def directions(X):
-    """The number of different directions."""
+def text_vectors(X):
+    """The number of different vectors."""
     return len(np.unique(unit(X)[X.any(axis=1)].round(9), axis=0))
 
 
@@ -78,7 +78,7 @@ def test_sweeps_are_those_of_the_book(fill):
 def test_centers_are_where_their_rows_point(X, n_clusters, number):
     found = spherical_kmeans(as_engine(X), n_clusters, seed(number), n_init=2, tol=0.0)
     used = found.centers.any(axis=1)
-    assert used.sum() == min(n_clusters, directions(X))
+    assert used.sum() == min(n_clusters, text_vectors(X))
     np.testing.assert_allclose(np.linalg.norm(found.centers[used], axis=1), 1.0)
     if not used.any():
         return
@@ -218,7 +218,7 @@ def test_rows_that_cancel_out_leave_no_center_without_direction():
     found = spherical_kmeans(as_engine(X), 1, seed())
     np.testing.assert_allclose(np.abs(found.centers), [[1, 0]])
     assert found.objective[-1] == pytest.approx(0, abs=1e-12)
-    # three directions whose sum is zero but for rounding: that has no direction either
+    # three vectors whose sum is zero but for rounding: that has no direction either
     X = np.array(
         [[np.cos(angle), np.sin(angle)] for angle in np.pi * np.array([0.1, 0.1 + 2 / 3, 0.1 + 4 / 3])]
     )
@@ -250,7 +250,7 @@ def test_edges(n_topics):
     for X in (np.zeros((4, 3)), np.ones((5, 4)), np.array([[0.0, 2, 0]]), np.array([[1.0], [3], [0]])):
         model = SphericalKMeans(n_topics, random_state=0).fit(X)
         assert model.components_.shape == (n_topics, X.shape[1])
-        assert model.components_.any(axis=1).sum() == directions(X)
+        assert model.components_.any(axis=1).sum() == text_vectors(X)
         assert len(set(model.labels_)) == 1
         assert model.objective_[-1] == pytest.approx(1.0 if X.any() else 0.0)
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.cluster import wording
-from coterie.cluster.wording import CANDIDATES, telling, topic_words
+from coterie.cluster.wording import CANDIDATES, distinctive, topic_words
 from coterie.engines import as_engine
 
 
@@ -43,7 +43,7 @@ def test_the_order_is_the_documented_one(seed):
     labels = np.append([0, 1], rng.integers(2, size=28))
     weights = rng.integers(1, 4, size=30).astype(float)
     shares, everywhere = shares_of(X, labels)
-    scores = telling(shares, everywhere)
+    scores = distinctive(shares, everywhere)
     found = topic_words(as_engine(X, weights), shares, everywhere)
     for k in range(2):
         candidates = list(np.argsort(-scores[k], kind="stable"))
@@ -55,7 +55,7 @@ def test_a_word_without_company_comes_later_than_one_with():
     with_company, alone = [[1, 1, 0, 0]] * 6 + [[1, 0, 0, 0]] * 2, [[0, 0, 1, 0]] * 7
     X = np.array(with_company + alone + [[0, 0, 0, 1]] * 12, dtype=float)
     shares, everywhere = shares_of(X, np.repeat([0, 1], [15, 12]))
-    scores = telling(shares, everywhere)[0]
+    scores = distinctive(shares, everywhere)[0]
     assert np.argsort(-scores)[:3].tolist() == [0, 2, 1]
     assert topic_words(as_engine(X), shares, everywhere)[0][:3].tolist() == [0, 1, 2]
 

@@ -56,7 +56,7 @@ def test_the_panel_tells_everything_of_a_topic(show, served):
     related = panel.locator(".related-words li button").all_inner_texts()
     assert related == [one["term"] for one in known["related"]] != []
     alike = panel.locator(".neighbours .number").all_inner_texts()
-    assert alike == [f"{share(max(one['likeness'], 0), 1)} alike" for one in known["neighbours"]]
+    assert alike == [f"{share(max(one['similarity'], 0), 1)} alike" for one in known["neighbours"]]
     bars = panel.locator("figure svg[role=img]")
     assert bars.count() == 2  # confidence and time
     assert bars.nth(1).locator("g").count() == len(known["over_time"]["periods"])

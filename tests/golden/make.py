@@ -45,7 +45,7 @@ def answers(model):
 
 def made():
     """A model with a seed and one edit of each kind."""
-    model = TopicModel(3, seeds={"Money": ["invoice", "refund"]}).fit(texts())
+    model = TopicModel(3, seed_words={"Money": ["invoice", "refund"]}).fit(texts())
     model.edits.rename(0, "First").split(1, 2).merge(0, 3).ban("van").pin("qwertz", 2)
     return model
 

@@ -74,7 +74,7 @@ def test_borderline_texts_are_the_least_sure(sample, shown):
             assert (answer.topic, answer.second) == (card["id"], text["second"])
 
 
-def test_near_topics_and_likeness_are_cosines(sample, shown):
+def test_near_topics_and_similarity_are_cosines(sample, shown):
     model = sample[0]
     center = dict(zip([t.id for t in model.topics], model.state.description.centers, strict=True))
     for card in shown["topics"]:
@@ -82,9 +82,9 @@ def test_near_topics_and_likeness_are_cosines(sample, shown):
             ((center[card["id"]] @ v, -k) for k, v in center.items() if k != card["id"]), reverse=True
         )
         assert [(topic, value) for topic, value in card["near"]] == [(-k, round(c, 2)) for c, k in near[:3]]
-    leaves = shown["likeness"]["topics"]
+    leaves = shown["similarity"]["topics"]
     assert sorted(leaves) == sorted(center)
-    for row, one in zip(shown["likeness"]["percent"], leaves, strict=True):
+    for row, one in zip(shown["similarity"]["percent"], leaves, strict=True):
         assert row == [round(100 * max(center[one] @ center[other], 0)) for other in leaves]
     tree = [part for _, _, part in shown["tree"] if isinstance(part, int)]
     assert tree == leaves  # both in the order of the tree
@@ -225,7 +225,7 @@ def test_twenty_thousand_texts_take_less_than_a_megabyte_and_a_million_hardly_mo
         "topics": topics,
         "time": {"periods": ["2024-01-01"] * 48, "texts": table},
         "classes": {"classes": ["a name of a class"] * 60, "texts": table},
-        "likeness": {"topics": [1] * 80, "percent": [[50] * 80] * 80},
+        "similarity": {"topics": [1] * 80, "percent": [[50] * 80] * 80},
     }
     assert len(page(large).encode()) < 3_000_000
 

@@ -14,29 +14,29 @@ def topics(n_topics=6, n_texts=300, dimensions=10, seed=0):
     rng = np.random.default_rng(seed)
     places = np.arange(n_texts) % n_topics
     around = rng.standard_normal((n_topics, dimensions))
-    directions = around[places] + 0.4 * rng.standard_normal((n_texts, dimensions))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    centers = np.stack([directions[places == topic].sum(axis=0) for topic in range(n_topics)])
+    text_vectors = around[places] + 0.4 * rng.standard_normal((n_texts, dimensions))
+    text_vectors /= np.linalg.norm(text_vectors, axis=1, keepdims=True)
+    centers = np.stack([text_vectors[places == topic].sum(axis=0) for topic in range(n_topics)])
     centers /= np.linalg.norm(centers, axis=1, keepdims=True)
-    memberships = np.exp(8 * directions @ centers.T)
+    memberships = np.exp(8 * text_vectors @ centers.T)
     memberships /= memberships.sum(axis=1, keepdims=True)
     shares = np.bincount(places, minlength=n_topics) / n_texts
-    return centers, shares, directions, places, memberships
+    return centers, shares, text_vectors, places, memberships
 
 
 def test_a_text_lies_where_it_lies_alone():
-    centers, shares, directions, places, memberships = topics()
-    made = TopicMap.learn(centers, shares, directions, places)
-    together = made.place(sharp_memberships(memberships), directions)
+    centers, shares, text_vectors, places, memberships = topics()
+    made = TopicMap.learn(centers, shares, text_vectors, places)
+    together = made.place(sharp_memberships(memberships), text_vectors)
     for row in (0, 17, 299):
-        alone = made.place(sharp_memberships(memberships[row : row + 1]), directions[row : row + 1])[0]
+        alone = made.place(sharp_memberships(memberships[row : row + 1]), text_vectors[row : row + 1])[0]
         np.testing.assert_allclose(alone, together[row], atol=1e-12)
 
 
 def test_the_formula_spelled_out():
-    centers, shares, directions, places, memberships = topics(3)
-    made = TopicMap.learn(centers, shares, directions, places)
-    text, own = directions[5], memberships[5] ** 2 / (memberships[5] ** 2).sum()
+    centers, shares, text_vectors, places, memberships = topics(3)
+    made = TopicMap.learn(centers, shares, text_vectors, places)
+    text, own = text_vectors[5], memberships[5] ** 2 / (memberships[5] ** 2).sum()
     expected = np.zeros(2)
     for topic in range(3):
         off = np.array([text @ made.axes[topic][:, 0], text @ made.axes[topic][:, 1]])
@@ -50,10 +50,12 @@ def test_the_formula_spelled_out():
 
 
 def test_a_text_of_one_topic_is_in_its_disc_and_the_centre_in_the_middle():
-    centers, shares, directions, places, _ = topics()
-    made = TopicMap.learn(centers, shares, directions, places)
+    centers, shares, text_vectors, places, _ = topics()
+    made = TopicMap.learn(centers, shares, text_vectors, places)
     certain = np.eye(len(centers))[places]
-    away = np.linalg.norm(made.place(sharp_memberships(certain), directions) - made.positions[places], axis=1)
+    away = np.linalg.norm(
+        made.place(sharp_memberships(certain), text_vectors) - made.positions[places], axis=1
+    )
     assert (away <= made.radii[places]).all()
     assert np.median(away / made.radii[places]) == pytest.approx(np.sqrt(0.5), abs=0.15)  # spread evenly
     middle = made.place(sharp_memberships(np.eye(len(centers))), centers)
@@ -61,9 +63,9 @@ def test_a_text_of_one_topic_is_in_its_disc_and_the_centre_in_the_middle():
 
 
 def test_discs_do_not_overlap_and_are_as_large_as_topics():
-    centers, _, directions, places, _ = topics(12)
+    centers, _, text_vectors, places, _ = topics(12)
     shares = np.arange(1, 13) / 78
-    made = TopicMap.learn(centers, shares, directions, places)
+    made = TopicMap.learn(centers, shares, text_vectors, places)
     gaps = np.linalg.norm(made.positions[:, None] - made.positions[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     assert (gaps > 0.97 * (made.radii[:, None] + made.radii[None])).all()
@@ -89,9 +91,11 @@ def test_few_topics_topics_in_one_place_and_texts_of_none(n_topics):
 
 
 def test_the_same_map_every_time():
-    centers, shares, directions, places, memberships = topics(20)
+    centers, shares, text_vectors, places, memberships = topics(20)
     one, other = (
-        TopicMap.learn(centers, shares, directions, places).place(sharp_memberships(memberships), directions)
+        TopicMap.learn(centers, shares, text_vectors, places).place(
+            sharp_memberships(memberships), text_vectors
+        )
         for _ in "ab"
     )
     assert one.tobytes() == other.tobytes()
@@ -99,10 +103,10 @@ def test_the_same_map_every_time():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_kept_topics_stay_and_new_ones_find_room(seed):
-    centers, shares, directions, places, _ = topics(8, seed=seed)
-    before = TopicMap.learn(centers[:6], shares[:6], directions, places)
+    centers, shares, text_vectors, places, _ = topics(8, seed=seed)
+    before = TopicMap.learn(centers[:6], shares[:6], text_vectors, places)
     known = Known([25, 20, 22, 24], before.positions[:4], before.shades[:4])
-    made = TopicMap.learn(centers, shares, directions, places, range(20, 28), known)
+    made = TopicMap.learn(centers, shares, text_vectors, places, range(20, 28), known)
     np.testing.assert_array_equal(made.positions[[5, 0, 2, 4]], known.positions)
     np.testing.assert_array_equal(made.shades[[5, 0, 2, 4]], known.shades)
     gaps = np.linalg.norm(made.positions[:, None] - made.positions[None], axis=2)

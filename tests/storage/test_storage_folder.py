@@ -15,7 +15,7 @@ import storage_saver as saver
 from coterie.errors import InputError
 from coterie.storage import folder as folders
 from coterie.storage import trees
-from coterie.storage.folder import recover, replaced, steadily
+from coterie.storage.folder import read_steadily, recover, replaced
 
 MARKER = "run.json"
 
@@ -349,7 +349,7 @@ def test_a_reader_of_a_missing_or_bad_folder_is_told_at_once(tmp_path):
 
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(InputError, match="is bad"):
-            steadily(folder, read)
+            read_steadily(folder, read)
 
 
 def test_a_reader_reads_again_when_the_folder_was_replaced(run):
@@ -364,10 +364,10 @@ def test_a_reader_reads_again_when_the_folder_was_replaced(run):
             save(run, "newer")
         return seen[-1]
 
-    assert steadily(run, read) == "newer"
+    assert read_steadily(run, read) == "newer"
     assert seen == ["old", "new", "newer"]
     with pytest.raises(InputError, match="again and again"):
-        steadily(run, lambda folder: save(run, "x"))
+        read_steadily(run, lambda folder: save(run, "x"))
 
 
 @pytest.mark.parametrize(

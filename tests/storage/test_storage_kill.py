@@ -160,7 +160,7 @@ def test_savers_at_the_same_time_lose_nothing_and_readers_see_whole_folders(tmp_
     seen = []
     while len(seen) < 300 or set(seen) != {"A", "B"}:
         assert time.monotonic() < until, set(seen)
-        seen.append(folders.steadily(folder, read_whole))
+        seen.append(folders.read_steadily(folder, read_whole))
         for process in processes:
             os.kill(process, 0)  # none has failed
     for process, program in zip(processes, savers, strict=True):

@@ -18,7 +18,7 @@ NAMES = list(TOPICS)
 def test_the_topic_of_a_seed_holds_its_texts(names, n_seeds, n_words, seed):
     texts, truth = planted_texts(60, 4, words=4, seed=seed)
     seeds = {f"My {name}": TOPICS[name][:n_words] for name in names[:n_seeds]}
-    model = TopicModel(n_topics=4, seeds=seeds).fit(texts)
+    model = TopicModel(n_topics=4, seed_words=seeds).fit(texts)
     labels = {topic.label: topic for topic in model.topics}
     for name in names[:n_seeds]:
         topic = labels[f"My {name}"]
@@ -34,7 +34,7 @@ def test_seeds_cut_topics_that_the_texts_alone_do_not_show():
     rng = np.random.default_rng(0)
     pool = [word for words in list(TOPICS.values())[:2] for word in words]
     texts = [" ".join([("urgent", "later")[i % 2], *rng.choice(pool, 2, replace=False)]) for i in range(120)]
-    model = TopicModel(n_topics=2, seeds={"Now": ["urgent"], "Some day": ["later"]}).fit(texts)
+    model = TopicModel(n_topics=2, seed_words={"Now": ["urgent"], "Some day": ["later"]}).fit(texts)
     of = {topic.label: topic.id for topic in model.topics}
     agree = [
         of["Now" if "urgent" in words_of(t) else "Some day"] == label
@@ -44,8 +44,8 @@ def test_seeds_cut_topics_that_the_texts_alone_do_not_show():
 
 
 def test_seeds_in_another_order_or_form_are_the_same_seeds():
-    one = TopicModel(n_topics=4, seeds={"Post": ["parcel", "van"], "Money": ["tax"]}).fit(TEXTS)
-    two = TopicModel(n_topics=4, seeds={"Money": ["Taxes"], "Post": ["VAN", "parcels", "van"]}).fit(
+    one = TopicModel(n_topics=4, seed_words={"Post": ["parcel", "van"], "Money": ["tax"]}).fit(TEXTS)
+    two = TopicModel(n_topics=4, seed_words={"Money": ["Taxes"], "Post": ["VAN", "parcels", "van"]}).fit(
         TEXTS[::-1]
     )
     assert {(t.label, t.size, t.terms[:6]) for t in one.topics} == {
@@ -56,24 +56,24 @@ def test_seeds_in_another_order_or_form_are_the_same_seeds():
 
 
 def test_the_names_of_seeds_are_kept_in_the_file_and_after_edits(tmp_path):
-    model = TopicModel(n_topics=4, seeds={"Post": ["parcel"]}).fit(TEXTS)
+    model = TopicModel(n_topics=4, seed_words={"Post": ["parcel"]}).fit(TEXTS)
     model.save(tmp_path / "model")
     again = TopicModel.load(tmp_path / "model")
     assert shown(again) == shown(model)
-    assert again.seeds == {"Post": ["parcel"]}
+    assert again.seed_words == {"Post": ["parcel"]}
     model.edits.rename("Post", "Mail").undo()
     assert "Post" in [topic.label for topic in model.topics]
 
 
 def test_the_number_of_topics_is_at_least_that_of_seeds():
     seeds = {name: words[:2] for name, words in TOPICS.items()}
-    model = TopicModel(seeds=seeds).fit(TEXTS)
+    model = TopicModel(seed_words=seeds).fit(TEXTS)
     assert {topic.label for topic in model.topics} >= set(seeds)
 
 
 def test_unknown_words_of_a_seed_are_told():
     with pytest.warns(UserWarning, match="'Post'.*submarine") as told:
-        model = TopicModel(n_topics=4, seeds={"Post": ["parcel", "submarine"]}).fit(TEXTS)
+        model = TopicModel(n_topics=4, seed_words={"Post": ["parcel", "submarine"]}).fit(TEXTS)
     assert "parcel" not in str(told[0].message).split(":")[1]
     assert "Post" in [topic.label for topic in model.topics]
 
@@ -96,10 +96,10 @@ def test_unknown_words_of_a_seed_are_told():
 )
 def test_wrong_seeds_are_told(seeds, said):
     with pytest.raises(InputError, match=said):
-        TopicModel(n_topics=3, seeds=seeds).fit(TEXTS)
+        TopicModel(n_topics=3, seed_words=seeds).fit(TEXTS)
 
 
 def test_too_many_seeded_topics_are_an_error():
     seeds = {name: words[:1] for name, words in TOPICS.items()}
     with pytest.raises(InputError, match="seeded topics"):
-        TopicModel(n_topics=3, seeds=seeds).fit(TEXTS)
+        TopicModel(n_topics=3, seed_words=seeds).fit(TEXTS)

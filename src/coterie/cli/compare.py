@@ -134,7 +134,8 @@ def _read(source: TextSource, class_column: str | None) -> tuple[list[str], list
         if class_column is not None and class_column not in batch.table.columns:
             columns = ", ".join(batch.table.columns)
             raise InputError(
-                f"{source.place} has no column {class_column!r} for --class-column; its columns are {columns}"
+                f"{source.source_name} has no column {class_column!r} for --class-column; "
+                f"its columns are {columns}"
             )
         texts += batch.texts.to_list()
         classes += batch.table[class_column].cast(pl.String).to_list() if class_column is not None else []

@@ -104,7 +104,7 @@ def fit(
         _number(topics),
         method=method,
         language=language[0] if len(language) == 1 else language,
-        seeds=_seed_words(seed_words),
+        seed_words=_seed_words(seed_words),
         embeddings=embeddings,
         random_state=random_state,
     )

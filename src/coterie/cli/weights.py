@@ -80,7 +80,9 @@ def weights(
         corpus = Vectorizer(language, min_df=min_df).fit_corpus(source)
         report_skipped(source)
         if not len(corpus.vocabulary):
-            raise InputError(f"no term occurs in {min_df} texts of {source.place}; use a smaller --min-df")
+            raise InputError(
+                f"no term occurs in {min_df} texts of {source.source_name}; use a smaller --min-df"
+            )
         terms = _weighted(corpus)
     if out is not None:
         with whole_file(out) as target, CsvWriter(target) as sheet:

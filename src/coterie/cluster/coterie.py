@@ -1,4 +1,4 @@
-"""The method to reach for first: company of words, directions, clusters, refinement that checks itself."""
+"""The method to reach for first: company of words, vectors, clusters, refinement that checks itself."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
-from coterie.cluster.anchors import FREE, centers_around, held_by
 from coterie.cluster.fusion import View, learn_view
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, refine_by_mixture
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
+from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
 from coterie.cluster.wording import term_counts, topic_words
@@ -45,8 +45,8 @@ class Coterie(TopicEstimator):
     """Topics of short texts through the company words keep.
 
     1. A term is itself and the company it keeps (PPMI of co-occurrence); a text is the direction of its
-       idf-weighted terms among the leading directions of all texts (`coterie.cluster.space`).
-    2. Spherical k-means over the directions, the best of `restarts` starts.
+       idf-weighted terms among the leading vectors of all texts (`coterie.cluster.space`).
+    2. Spherical k-means over the vectors, the best of `restarts` starts.
     3. Refinement, twice: a mixture in which the words of a text and its direction both count
        (`coterie.cluster.mixture`), then a linear classifier that puts each text where a fit without it would
        (`coterie.cluster.leave_one_out`).
@@ -118,7 +118,7 @@ class Coterie(TopicEstimator):
     refined_: bool
     n_topics_: int
     number_of_topics_: NumberOfTopics | None
-    anchor_topics_: Ints
+    seed_topics_: Ints
     view_: View | None
 
     def __init__(
@@ -145,7 +145,7 @@ class Coterie(TopicEstimator):
         sample_weight: npt.ArrayLike | None = None,
         *,
         texts: Sequence[str] | None = None,
-        anchors: Sequence[npt.ArrayLike] = (),
+        seed_columns: Sequence[npt.ArrayLike] = (),
     ) -> Self:
         """Learn from documents × terms.
 
@@ -166,7 +166,7 @@ class Coterie(TopicEstimator):
         vectors = None if self.embeddings is None else self._given(X, texts, None, fitting=True)
         documents = self._documents(X, sample_weight)
         engine, folded = documents.engine, _folded(vectors, documents)
-        columns = _checked_anchors(anchors, engine.n_terms)
+        columns = _checked_seed_columns(seed_columns, engine.n_terms)
         place = np.argsort(documents.columns)
         with one_blas_thread():
             self._learn(engine, check_random_state(self.random_state), folded, [place[c] for c in columns])
@@ -185,7 +185,7 @@ class Coterie(TopicEstimator):
         return self
 
     def learn(
-        self, documents: Engine, *, vectors: Vectors | None = None, anchors: Sequence[npt.ArrayLike] = ()
+        self, documents: Engine, *, vectors: Vectors | None = None, seed_columns: Sequence[npt.ArrayLike] = ()
     ) -> Self:
         """Learn from row blocks as `fit` does, but leave the topics of the documents unread.
 
@@ -204,7 +204,7 @@ class Coterie(TopicEstimator):
                 engine,
                 check_random_state(self.random_state),
                 vectors,
-                _checked_anchors(anchors, engine.n_terms),
+                _checked_seed_columns(seed_columns, engine.n_terms),
             )
         return self
 
@@ -216,18 +216,18 @@ class Coterie(TopicEstimator):
         embedding.
         """
         space = Space(self.term_weights_, self.term_vectors_.T)
-        words, directions = space.words(X), space.directions(X)
+        words, text_vectors = space.words(X), space.text_vectors(X)
         if self.view_ is not None:
             assert vectors is not None
-            directions = self.view_.fused(directions, vectors)
-        scores = words @ self.coefficients_.T + directions @ self.axis_coefficients_.T
+            text_vectors = self.view_.fused(text_vectors, vectors)
+        scores = words @ self.coefficients_.T + text_vectors @ self.axis_coefficients_.T
         scores[:, ~self.open_topics()] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
         shares: Array = np.exp(self.sharpness_ * scores)
         shares /= shares.sum(axis=1, keepdims=True)
         without_words = np.bincount(words.nonzero()[0], minlength=words.shape[0]) == 0
-        shares[without_words & ~directions.any(axis=1)] = 0.0
-        return shares, directions
+        shares[without_words & ~text_vectors.any(axis=1)] = 0.0
+        return shares, text_vectors
 
     def read_topics(self, documents: Engine, sizes: Array, counts: Array) -> npt.NDArray[np.bool_]:
         """Describe topics by the terms of their documents, and forget those that no document went to."""
@@ -236,7 +236,7 @@ class Coterie(TopicEstimator):
         self.coefficients_, self.axis_coefficients_ = self.coefficients_[used], self.axis_coefficients_[used]
         self.sizes_, self.n_topics_ = self.sizes_[used], int(used.sum())
         renumbered = np.where(used, np.cumsum(used) - 1, -1)
-        self.anchor_topics_ = np.where(self.anchor_topics_ >= 0, renumbered[self.anchor_topics_], -1)
+        self.seed_topics_ = np.where(self.seed_topics_ >= 0, renumbered[self.seed_topics_], -1)
         terms = counts[used]
         self.fallback_ = int(np.argmax(sizes[used]))
         self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
@@ -323,7 +323,7 @@ class Coterie(TopicEstimator):
         documents: Engine,
         random: np.random.RandomState,
         vectors: Vectors | None = None,
-        anchors: Sequence[Ints] = (),
+        seed_columns: Sequence[Ints] = (),
     ) -> None:
         dimensions = check_count("dimensions", self.dimensions, self)
         restarts = check_count("restarts", self.restarts, self)
@@ -339,11 +339,15 @@ class Coterie(TopicEstimator):
             inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
         texts = self._sample(inside, space, dimensions, vectors)
-        n_topics = self._number_of_topics(texts, random, len(anchors))
+        n_topics = self._number_of_topics(texts, random, len(seed_columns))
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
         settings: dict[str, Any] = {"n_init": starts, "tol": _TOLERANCE}
-        own = [np.flatnonzero(np.isin(known, columns)) for columns in anchors]
-        held = texts.gather(lambda block: held_by(own, block.counts)) if own else np.full(texts.n_rows, FREE)
+        own = [np.flatnonzero(np.isin(known, columns)) for columns in seed_columns]
+        held = (
+            texts.gather(lambda block: seed_of_text(own, block.counts))
+            if own
+            else np.full(texts.n_rows, FREE)
+        )
         tell("clustering", 0)
         if own:
             centers = centers_around(texts, held, len(own), n_topics, random, **settings)
@@ -351,12 +355,12 @@ class Coterie(TopicEstimator):
             centers = spherical_kmeans(texts.as_engine(), n_topics, random, **settings).centers
         found, self.sharpness_ = self._topics(texts, centers, held)
         self._keep(documents.n_terms, known, space, found)
-        self.anchor_topics_ = np.arange(len(own))
+        self.seed_topics_ = np.arange(len(own))
 
     def _sample(self, documents: Engine, space: Space, dimensions: int, vectors: Vectors | None) -> Sample:
-        """The texts to learn from, by their directions and, where there are any, vectors from elsewhere."""
+        """The texts to learn from, by their vectors and, where there are any, vectors from elsewhere."""
         self.view_ = None
-        alone = take_sample(documents, space.words, lambda counts, _: space.directions(counts))
+        alone = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
         if vectors is None:
             return alone
         rows = alone.gather(lambda block: block.numbers)
@@ -368,7 +372,7 @@ class Coterie(TopicEstimator):
         return take_sample(
             documents,
             space.words,
-            lambda counts, rows: view.fused(space.directions(counts), vectors[rows]),
+            lambda counts, rows: view.fused(space.text_vectors(counts), vectors[rows]),
         )
 
     def _number_of_topics(self, texts: Sample, random: np.random.RandomState, fewest: int) -> int:
@@ -380,8 +384,8 @@ class Coterie(TopicEstimator):
                 )
             with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
             return max(min(int(self.n_topics), max(with_words, 1)), fewest)
-        directions = texts.gather(lambda block: block.directions)
-        self.number_of_topics_ = found = choose_n_topics(directions, texts.counts(), random)
+        text_vectors = texts.gather(lambda block: block.text_vectors)
+        self.number_of_topics_ = found = choose_n_topics(text_vectors, texts.counts(), random)
         if not found.structured and found.peaks:
             plausible = " or ".join(map(str, found.peaks))
             warnings.warn(
@@ -516,8 +520,8 @@ def _folded(vectors: Vectors | None, documents: Documents) -> Vectors | None:
     return (mean @ vectors[there]) / np.maximum(np.bincount(rows, minlength=n_rows), 1)[:, None]
 
 
-def _checked_anchors(anchors: Sequence[npt.ArrayLike], n_terms: int) -> list[Ints]:
-    checked = [np.asarray(columns, dtype=np.int64) for columns in anchors]
+def _checked_seed_columns(seed_columns: Sequence[npt.ArrayLike], n_terms: int) -> list[Ints]:
+    checked = [np.asarray(columns, dtype=np.int64) for columns in seed_columns]
     for columns in checked:
         if ((columns < 0) | (columns >= n_terms)).any():
             raise InputError(f"anchors must be columns of X, 0 to {n_terms - 1}; got {columns.tolist()}")
@@ -525,6 +529,6 @@ def _checked_anchors(anchors: Sequence[npt.ArrayLike], n_terms: int) -> list[Int
 
 
 def _nearest(block: Texts, centers: Floats) -> Ints:
-    cosines = block.directions @ centers.T
+    cosines = block.text_vectors @ centers.T
     cosines[:, ~centers.any(axis=1)] = -np.inf
     return np.asarray(cosines.argmax(axis=1))

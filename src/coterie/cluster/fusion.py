@@ -16,9 +16,9 @@ from coterie.linalg.rows import unit_dense
 
 #: Axes kept of vectors from elsewhere.
 _AXES = 128
-#: The share of the vectors is this less the reliability of the directions, within these bounds.
+#: The share of the vectors is this less the reliability of the vectors, within these bounds.
 _SHARE, _LEAST_SHARE, _MOST_SHARE = 1.25, 0.3, 0.85
-#: Vectors that agree with reliable directions by less are useless, by this much more are trusted in full.
+#: Vectors that agree with reliable vectors by less are useless, by this much more are trusted in full.
 _NO_AGREEMENT, _TRUSTED = 0.35, 0.10
 #: Directions of this reliability cannot judge vectors at all, those with so much more can in full.
 _NO_JUDGE, _JUDGE = 0.2, 0.4
@@ -28,7 +28,7 @@ _COMPARED = 1_500
 
 @dataclass(frozen=True)
 class View:
-    """How vectors from elsewhere are turned, and how much they say beside the directions.
+    """How vectors from elsewhere are turned, and how much they say beside the vectors.
 
     A vector at unit length, less `mean`, along `axes`, at unit length again.
     """
@@ -44,9 +44,9 @@ class View:
         if not sound or not isinstance(self.share, float) or not 0 < self.share < 1:
             raise InputError("embeddings do not fit the model")
 
-    def fused(self, directions: Floats, vectors: Floats) -> Floats:
+    def fused(self, text_vectors: Floats, vectors: Floats) -> Floats:
         """Rows whose inner products mix both cosines by their shares."""
-        own = np.sqrt(1.0 - self.share) * directions
+        own = np.sqrt(1.0 - self.share) * text_vectors
         return np.hstack([own, np.sqrt(self.share) * self.turned(vectors)])
 
     def turned(self, vectors: Floats) -> Floats:
@@ -57,10 +57,10 @@ class View:
 def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions: int) -> View:
     """Centre vectors, keep their widest axes, and read from the data how much to trust them.
 
-    1. *Reliability* of directions: learn them from each half of the texts alone, and correlate the cosines
+    1. *Reliability* of vectors: learn them from each half of the texts alone, and correlate the cosines
        that both give to the same pairs of texts. Few or scattered texts give less, and vectors then say more.
-    2. *Agreement* of vectors with directions, corrected for that reliability. Vectors of a model that does
-       not know the language agree with nothing, and then say nothing. The less reliable the directions
+    2. *Agreement* of vectors with vectors, corrected for that reliability. Vectors of a model that does
+       not know the language agree with nothing, and then say nothing. The less reliable the vectors
        are, the less agreement is asked for.
     """
     unit = unit_dense(vectors)
@@ -69,7 +69,7 @@ def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions:
     _, axes = np.linalg.eigh((centred * weights[:, None]).T @ centred)
     view = View(mean, np.ascontiguousarray(axes[:, ::-1][:, :_AXES]), 1.0)
     some = np.linspace(0, len(weights) - 1, min(len(weights), _COMPARED)).astype(int)
-    halves = [_half_directions(counts, weights, dimensions, half, some) for half in (0, 1)]
+    halves = [_half_vectors(counts, weights, dimensions, half, some) for half in (0, 1)]
     reliability = max(_correlation(*halves), 0.0)
     turned = view.turned(vectors[some])
     agreement = np.mean([_correlation(half, turned) for half in halves]) / max(np.sqrt(reliability), 1e-9)
@@ -82,12 +82,12 @@ def _share_of(reliability: float, agreement: float) -> float:
     return float(share * np.clip((agreement - asked) / _TRUSTED, 0.0, 1.0))
 
 
-def _half_directions(
+def _half_vectors(
     counts: csr_matrix, weights: Floats, dimensions: int, half: int, texts: npt.NDArray[np.int64]
 ) -> Floats:
     """Directions of some texts in the space that every other text gives."""
     space = learn_space(as_engine(counts[half::2], weights[half::2]), dimensions)
-    found = space.directions(counts[texts])
+    found = space.text_vectors(counts[texts])
     return unit_dense(found - found.mean(axis=0))
 
 

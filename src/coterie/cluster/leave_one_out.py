@@ -11,12 +11,12 @@ from scipy.sparse import csr_matrix
 
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts
 
-#: Something for each term and something for each axis of directions.
+#: Something for each term and something for each axis of vectors.
 _Pair = tuple[Floats, Floats]
 
 #: Penalty on coefficients, in texts: a term must occur in about as many before it is believed.
 _PENALTY = 3.0
-#: How much directions count beside words.
+#: How much vectors count beside words.
 _DIRECTIONS = 0.5
 #: Steps of conjugate gradients, from nothing and from the coefficients of the round before.
 _FIRST_STEPS, _NEXT_STEPS = 6, 2
@@ -29,7 +29,7 @@ _SHARPNESS = np.geomspace(1.0, 64.0, 19)
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Scores of a text are ``words @ terms + directions @ axes``, one column for each cluster.
+    """Scores of a text are ``words @ terms + text_vectors @ axes``, one column for each cluster.
 
     `base` is the share of the texts in each cluster, 0 for one that is empty. `image` is what the matrix of
     the fit makes of terms and axes: a fit that starts from here needs no pass to know it.
@@ -40,15 +40,15 @@ class Coefficients:
     base: Floats
     image: _Pair | None = None
 
-    def scores(self, words: csr_matrix, directions: Floats) -> Floats:
+    def scores(self, words: csr_matrix, text_vectors: Floats) -> Floats:
         """Texts × clusters."""
         found: Floats = words @ self.terms
-        found += directions @ self.axes
+        found += text_vectors @ self.axes
         return found
 
 
 class LeaveOneOut:
-    """Ridge regression of cluster memberships on words and directions, and its answer to a text left out.
+    """Ridge regression of cluster memberships on words and vectors, and its answer to a text left out.
 
     With memberships Y (texts × clusters, centred), features F and ``H = F(FᵀF + αI)⁻¹Fᵀ``, the prediction
     for text i by a fit without it is ``(HY − h y)_i / (1 − h_i)``, h the diagonal of H: one fit answers for
@@ -113,7 +113,7 @@ class LeaveOneOut:
     def _left_out(self, block: Texts, labels: Ints, fitted: Coefficients) -> Floats:
         """Centred scores of texts by fits without them."""
         here, h = labels[block.rows], self.leverage[block.rows, None]
-        scores = fitted.scores(block.words, block.directions)
+        scores = fitted.scores(block.words, block.text_vectors)
         scores += h * fitted.base
         scores[np.arange(len(here)), here] -= h[:, 0]
         scores /= 1.0 - h
@@ -158,9 +158,9 @@ class LeaveOneOut:
         return found, _minus(right, left)
 
     def _product(self, at: _Pair) -> _Pair:
-        """``(FᵀF + αI)B`` in one pass, for B = (terms, axes) with axes in units of directions."""
+        """``(FᵀF + αI)B`` in one pass, for B = (terms, axes) with axes in units of vectors."""
         terms, axes = self.texts.sum(partial(_gram_product, terms=at[0], axes=at[1]))
-        # a direction counts by _DIRECTIONS: its penalty in units of directions is larger by the square
+        # a direction counts by _DIRECTIONS: its penalty in units of vectors is larger by the square
         return terms + _PENALTY * at[0], axes + _PENALTY / _DIRECTIONS**2 * at[1]
 
     def _preconditioned(self, at: _Pair) -> _Pair:
@@ -173,7 +173,7 @@ class LeaveOneOut:
         rest = np.maximum(self._squares[words.indices] - own, 0.0) + _PENALTY
         row = np.repeat(np.arange(len(block.weights)), np.diff(words.indptr))
         by_terms = np.bincount(row, own / rest, len(block.weights))
-        by_axes = np.einsum("ij,ij->i", block.directions @ self._axes_solve, block.directions)
+        by_axes = np.einsum("ij,ij->i", block.text_vectors @ self._axes_solve, block.text_vectors)
         ratio = by_terms + block.weights * by_axes
         found: Floats = ratio / (1.0 + ratio)
         return found
@@ -185,11 +185,11 @@ class LeaveOneOut:
 def _moments(block: Texts) -> tuple[float, Floats, Floats, Floats, Floats]:
     squares = block.words.copy()
     squares.data **= 2
-    weighted = block.weights[:, None] * block.directions
+    weighted = block.weights[:, None] * block.text_vectors
     return (
         float(block.weights.sum()),
         squares.T @ block.weights,
-        block.directions.T @ weighted,
+        block.text_vectors.T @ weighted,
         block.words.T @ block.weights,
         weighted.sum(axis=0),
     )
@@ -199,15 +199,15 @@ def _class_sums(block: Texts, labels: Ints, n_topics: int) -> tuple[Floats, Floa
     starts = np.arange(len(labels) + 1)
     member = csr_matrix((block.weights, labels, starts), shape=(len(labels), n_topics))
     words: Floats = (block.words.T @ member).toarray()
-    directions: Floats = np.ascontiguousarray((member.T @ block.directions).T)
+    text_vectors: Floats = np.ascontiguousarray((member.T @ block.text_vectors).T)
     sizes = np.bincount(labels, block.weights, n_topics).astype(np.float64)
-    return words, directions, sizes
+    return words, text_vectors, sizes
 
 
 def _losses(block: Texts, fitted: Coefficients, centers: Floats) -> Floats:
     """How badly shares of each sharpness tell the nearest centre: cross entropies, summed over texts."""
     empty = fitted.base == 0
-    scores, cosines = fitted.scores(block.words, block.directions), block.directions @ centers
+    scores, cosines = fitted.scores(block.words, block.text_vectors), block.text_vectors @ centers
     scores[:, empty] = cosines[:, empty] = -np.inf
     scores -= scores.max(axis=1, keepdims=True)
     other = scores[np.arange(len(scores)), cosines.argmax(axis=1)]
@@ -221,9 +221,9 @@ def _losses(block: Texts, fitted: Coefficients, centers: Floats) -> Floats:
 
 def _gram_product(block: Texts, terms: Floats, axes: Floats) -> _Pair:
     image = block.words @ terms
-    image += block.directions @ axes
+    image += block.text_vectors @ axes
     image *= block.weights[:, None]
-    return block.words.T @ image, block.directions.T @ image
+    return block.words.T @ image, block.text_vectors.T @ image
 
 
 def _minus(a: _Pair, b: _Pair) -> _Pair:

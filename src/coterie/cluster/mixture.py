@@ -1,4 +1,4 @@
-"""Clusters refined by what their texts say: a mixture in which words and directions of texts both count."""
+"""Clusters refined by what their texts say: a mixture in which words and vectors of texts both count."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SETTLED = 1e-3
 #: How even the clusters must stay, as a share of how even they came.
 _STILL_EVEN = 0.5
 
-#: Of each cluster: counts of terms (terms × clusters), sum of directions (dimensions × clusters), size.
+#: Of each cluster: counts of terms (terms × clusters), sum of vectors (dimensions × clusters), size.
 Sums = tuple[Floats, Floats, Floats]
 
 
@@ -82,14 +82,14 @@ class _Mixture:
     """Clusters as they are after a sweep."""
 
     def __init__(self, sums: Sums):
-        self.terms, directions, sizes = sums
+        self.terms, text_vectors, sizes = sums
         n_terms, n_topics = self.terms.shape
         self.tokens = self.terms.sum(axis=0)
         self.smoothing = float(np.clip(0.25 * n_terms * n_topics / max(self.tokens.sum(), 1.0), 0.01, 5.0))
         self.log_terms = np.log(self.terms + FLOAT(self.smoothing))
         self.log_terms -= np.log(self.tokens + FLOAT(self.smoothing * n_terms))
-        length = np.sqrt(np.einsum("ij,ij->j", directions, directions))
-        centers = np.divide(directions, length, where=length > 0, out=np.zeros_like(directions))
+        length = np.sqrt(np.einsum("ij,ij->j", text_vectors, text_vectors))
+        centers = np.divide(text_vectors, length, where=length > 0, out=np.zeros_like(text_vectors))
         self.centers = FLOAT(CONCENTRATION) * centers
         unevenness = 1.0 - _equal_clusters(sizes) / n_topics
         self.log_sizes = FLOAT(np.sqrt(max(unevenness, 0.0))) * np.log(sizes + FLOAT(1))
@@ -98,7 +98,7 @@ class _Mixture:
         """How likely each text belongs to each cluster, texts × clusters."""
         was = best[block.rows]
         odds: Floats = block.counts @ self.log_terms
-        odds += block.directions @ self.centers
+        odds += block.text_vectors @ self.centers
         odds += self.log_sizes
         odds[np.arange(len(was)), was] += self._left_out(block, was, share[block.rows])
         odds -= odds.max(axis=1, keepdims=True)
@@ -136,4 +136,4 @@ def _hard_sums(block: Texts, labels: Ints, n_topics: int) -> Sums:
 
 def _soft_sums(block: Texts, shares: Floats) -> Sums:
     weighted = shares * block.weights[:, None]
-    return block.counts.T @ weighted, block.directions.T @ weighted, weighted.sum(axis=0)
+    return block.counts.T @ weighted, block.text_vectors.T @ weighted, weighted.sum(axis=0)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from coterie.cluster.space import company_of
+from coterie.cluster.space import enriched_terms
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.estimator import Array
 from coterie.linalg.rows import unit_dense, unit_rows
@@ -47,7 +47,7 @@ _ROWS = 6_000
 _LAST_CLOUD = 57
 #: For the verdict: the most words, and pairs of words in a text, that are dealt out anew, and how often.
 _WORDS, _PAIRS, _SHUFFLES = 60_000, 1_000_000, 2
-#: Random directions and power iterations of the verdict.
+#: Random vectors and power iterations of the verdict.
 _PROBES, _POWER = 32, 6
 #: Bandwidth, in octaves of K, of the smoothing of curves.
 _BANDWIDTH = 0.4
@@ -203,10 +203,10 @@ def _dealt_out(counts: csr_matrix, random: np.random.RandomState) -> csr_matrix:
 
 def _second_value(counts: csr_matrix, start: Array) -> float:
     """Second singular value of ``W P̂`` at unit row length: terms enriched by the company they keep."""
-    company = company_of(counts)
+    company = enriched_terms(counts)
     texts = unit_rows((counts @ diags(idf(counts))).tocsr())
     probes = texts @ (company @ start)
-    length = np.sqrt((probes**2).mean(axis=1))  # of a row of W P̂, as random directions see it
+    length = np.sqrt((probes**2).mean(axis=1))  # of a row of W P̂, as random vectors see it
     texts = (diags(np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))) @ texts).tocsr()
     back, texts_back = company.T.tocsr(), texts.T.tocsr()
     basis = start

@@ -1,4 +1,4 @@
-"""A space of texts in which words stand for the company they keep: a few directions, learned by products."""
+"""A space of texts in which words stand for the company they keep: a few vectors, learned by products."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from coterie.semantics import cooccurrence, ppmi
 
 Array = npt.NDArray[np.float64]
 
-#: Random directions by which lengths of enriched texts are estimated, to about 6 %.
+#: Random vectors by which lengths of enriched texts are estimated, to about 6 %.
 _PROBES = 128
-#: Passes over the documents before the one that reads the directions off.
+#: Passes over the documents before the one that reads the vectors off.
 _ITERATIONS = 4
 #: A term in fewer texts keeps no company that another text could share.
 LEAST_TEXTS = 2
@@ -30,7 +30,7 @@ LEAST_TEXTS = 2
 
 @dataclass(frozen=True)
 class Space:
-    """What turns counts into words of unit length and into directions.
+    """What turns counts into words of unit length and into vectors.
 
     `weights` is the idf of each term; `vectors` (terms × dimensions) is what a term adds to the direction of
     a text, its weight included.
@@ -43,7 +43,7 @@ class Space:
         """Rows of weighted counts at unit length; a text with no word that counts is a row of zeros."""
         return unit_rows(_weighted(counts, self.weights))
 
-    def directions(self, counts: csr_matrix) -> Floats:
+    def text_vectors(self, counts: csr_matrix) -> Floats:
         """Texts × dimensions, rows of unit length. The length of an enriched text cancels out here."""
         return unit_dense(counts @ self.vectors)
 
@@ -56,38 +56,38 @@ def terms_that_count(documents: Engine) -> npt.NDArray[np.int64]:
 
 
 def learn_space(documents: Engine, dimensions: int) -> Space:
-    """Leading directions of texts enriched by the company their words keep.
+    """Leading vectors of texts enriched by the company their words keep.
 
     1. Co-occurrence in texts → PPMI → rows at unit length, plus the identity, at unit length again: `P`. A
        term is now itself and its company in equal parts.
     2. `W`: idf-weighted counts at unit length. The enriched texts are ``W P``, never formed.
-    3. Rows of ``W P`` at unit length, by lengths estimated from random directions; their leading right
+    3. Rows of ``W P`` at unit length, by lengths estimated from random vectors; their leading right
        singular vectors `V` by subspace iteration, one pass over the documents each.
 
     A text then lies in the direction of its row of ``W P V``.
     """
     idf = term_weights.idf(documents)
-    company = company_of(documents).astype(FLOAT)
+    enriched = enriched_terms(documents).astype(FLOAT)
     random = np.random.RandomState(1).standard_normal((len(idf), _PROBES)) / np.sqrt(_PROBES)
-    probes = row_product(company, random.astype(FLOAT))
+    probes = row_product(enriched, random.astype(FLOAT))
     # the lengths are kept: blocks on disk are scaled anew on every pass
     scales = dict(documents.map(lambda block: (block.start, _inverse_length(block, idf, probes))))
     texts = documents.mapped(lambda block: _scaled(block, idf, scales[block.start]))
-    across = company.T.tocsr()
+    across = enriched.T.tocsr()
     passes = 0
 
     def product(Q: Array) -> Floats:
         nonlocal passes
         tell("computing vectors", passes, _ITERATIONS + 1, "passes")
         passes += 1
-        image = row_product(company, Q.astype(FLOAT))
+        image = row_product(enriched, Q.astype(FLOAT))
         return row_product(across, texts.sum(lambda block: _gram(block, image)))
 
     vectors, _ = leading_vectors(product, len(idf), min(dimensions, len(idf)), _ITERATIONS)
-    return Space(idf, idf[:, None] * row_product(company, vectors))
+    return Space(idf, idf[:, None] * row_product(enriched, vectors))
 
 
-def company_of(documents: Any) -> csr_matrix:
+def enriched_terms(documents: Any) -> csr_matrix:
     """Terms as themselves and the company they keep, in equal parts: terms × terms, sparse, unit rows."""
     alone = unit_rows(ppmi(cooccurrence(documents)))
     return unit_rows((alone + identity(alone.shape[0])).tocsr())

@@ -27,7 +27,7 @@ class SphericalKMeans(TopicEstimator):
     Parameters
     ----------
     n_topics
-        Number of clusters. With fewer directions in the data the spare centres are zero and stay empty.
+        Number of clusters. With fewer vectors in the data the spare centres are zero and stay empty.
     n_init
         Number of starts; the one with the best objective wins.
     max_iter

@@ -1,4 +1,4 @@
-"""The texts that clusters are learned from: counts, words and directions side by side, in row blocks."""
+"""The texts that clusters are learned from: counts, words and vectors side by side, in row blocks."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _BLOCK_ROWS = 4_096
 class Texts:
     """Consecutive texts: their counts, and what these became.
 
-    `words` are weighted counts and `directions` vectors, both with rows of unit length; `weights` says how
+    `words` are weighted counts and `text_vectors` vectors, both with rows of unit length; `weights` says how
     many texts a row stands for, 0 for a text that has no word; `start` is the number of the first row here,
     `numbers` are those of all rows among the documents.
     """
 
     counts: csr_matrix
     words: csr_matrix
-    directions: Floats
+    text_vectors: Floats
     weights: Floats
     start: int
     numbers: Ints
@@ -84,20 +84,20 @@ class Sample:
         return vstack([block.counts for block in self.blocks], format="csr")
 
     def as_engine(self) -> MemoryEngine:
-        """The directions as row blocks."""
-        blocks = [Block(block.directions, block.weights, block.start) for block in self.blocks]  # type: ignore[arg-type]
+        """The vectors as row blocks."""
+        blocks = [Block(block.text_vectors, block.weights, block.start) for block in self.blocks]  # type: ignore[arg-type]
         return MemoryEngine(blocks, self.threads)
 
 
 def take_sample(
     documents: Engine,
     words: Callable[[csr_matrix], csr_matrix],
-    directions: Callable[[csr_matrix, Ints], Floats],
+    text_vectors: Callable[[csr_matrix, Ints], Floats],
 ) -> Sample:
     """Every text, or of a large collection every n-th.
 
     Rows in canonical order stand in the order of a hash of what they hold, so every n-th row is a random
-    sample that does not depend on the order in which they came. ``directions(counts, rows)`` is also told
+    sample that does not depend on the order in which they came. ``text_vectors(counts, rows)`` is also told
     the numbers of the rows.
     """
     step = max(-(-documents.n_rows // MOST_TEXTS), 1)
@@ -110,7 +110,7 @@ def take_sample(
         some = slice(start, start + _BLOCK_ROWS)
         X = rows_of(counts, start, min(start + _BLOCK_ROWS, len(weights)))
         held = np.where(X.getnnz(axis=1) > 0, weights[some], 0.0)  # a text that says nothing teaches nothing
-        found = words(X).astype(FLOAT), directions(X, numbers[some]).astype(FLOAT)
+        found = words(X).astype(FLOAT), text_vectors(X, numbers[some]).astype(FLOAT)
         blocks.append(Texts(X.astype(FLOAT), *found, held.astype(FLOAT), start, numbers[some]))
     return Sample(tuple(blocks), usable_threads(getattr(documents, "threads", None)))
 

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 CANDIDATES = 40
 
 
-def telling(shares: Array, everywhere: Array) -> Array:
+def distinctive(shares: Array, everywhere: Array) -> Array:
     """``p(w|k) log(p(w|k) / p(w))``: what a term adds to telling the topic from the rest, topics × terms."""
     found: Array = shares * np.log(np.maximum(shares, 1e-300) / np.maximum(everywhere, 1e-300))
     return found
@@ -40,7 +40,7 @@ def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
     stand in texts with the ones before. A frequent word that keeps no company with the others would only
     puzzle the reader.
     """
-    scores = telling(shares, everywhere)
+    scores = distinctive(shares, everywhere)
     best = np.argsort(-scores, axis=1, kind="stable")[:, :CANDIDATES]
     used = np.unique(best)
     inside = documents.mapped(lambda block: replace(block, X=block.X[:, used]))

@@ -262,7 +262,7 @@ def _checks(opened: OpenedRun) -> list[Check]:
         *checks.run_warnings(_warnings(opened)),
         checks.unknown(model.n_known_, model.n_texts_),
         checks.tiny(opened.topics),
-        checks.overlaps(opened.panel.likeness(), opened.ids),
+        checks.overlaps(opened.panel.similarity(), opened.ids),
         checks.unsure(opened.rows().confidence.astype(np.float64)),
     ]
     if opened.counted.ended:  # takes a while for a million texts
@@ -346,7 +346,7 @@ def similar_texts(opened: OpenedRun, row: int) -> list[Text]:
     columns = index.counts(np.array([own])).indices.astype(np.int64)
     if not len(columns):
         return []
-    scores = index.distinct_scores(opened.terms().meaning(opened.terms().telling(columns, _TELLING)))
+    scores = index.distinct_scores(opened.terms().meaning(opened.terms().distinctive(columns, _TELLING)))
     most = min(_LOOKED_AT, len(scores) - 1)
     near = np.argpartition(-scores, most)[: most + 1]
     near = np.sort(near[(scores[near] > 0) & (near != own)])

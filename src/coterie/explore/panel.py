@@ -70,7 +70,7 @@ class Panel:
 
     # --- all topics
 
-    def likeness(self) -> Any:
+    def similarity(self) -> Any:
         """Cosines of the centres of topics, by place."""
         centers = self._model.state.description.centers[self._order]
         return np.round(centers @ centers.T, 6)
@@ -171,10 +171,10 @@ class Panel:
         ]
 
     def _neighbours(self, place: int) -> list[Neighbour]:
-        alike = self.likeness()[place]
+        alike = self.similarity()[place]
         best = [at for at in np.argsort(-alike, kind="stable").tolist() if at != place][:_NEIGHBOURS]
         return [
-            Neighbour(id=self._ids[at], label=self._topics[at].label, likeness=round(float(alike[at]), 3))
+            Neighbour(id=self._ids[at], label=self._topics[at].label, similarity=round(float(alike[at]), 3))
             for at in best
         ]
 

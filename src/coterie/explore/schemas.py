@@ -156,7 +156,7 @@ class Neighbour(BaseModel):
 
     id: int
     label: str
-    likeness: float = Field(description="cosine of the centres")
+    similarity: float = Field(description="cosine of the centres")
 
 
 class OverTime(BaseModel):

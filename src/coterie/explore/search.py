@@ -202,11 +202,11 @@ class Terms:
         related = sorted(best.values(), key=lambda near: (-round(near.similarity, 6), near.term))
         worth = {column: self.weight(column) for column in columns.tolist()}
         for near in related:  # a rare word is no better a sign of the query than the query itself
-            telling = min(self.weight(near.term), self.weight(near.source))
-            worth[near.term] = _LESS * near.similarity * telling
+            distinctive = min(self.weight(near.term), self.weight(near.source))
+            worth[near.term] = _LESS * near.similarity * distinctive
         return Meaning(tuple(columns.tolist()), tuple(related), worth)
 
-    def telling(self, columns: Ints, most: int) -> Ints:
+    def distinctive(self, columns: Ints, most: int) -> Ints:
         """The most telling of some columns, in their order."""
         best = np.argsort(-np.round(self._weights[columns], 9), kind="stable")[:most]
         return columns[np.sort(best)]

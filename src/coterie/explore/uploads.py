@@ -36,7 +36,7 @@ from coterie.text.readers.bytes import (
     on_disk,
     open_bytes,
     refuse_binary,
-    told_faults,
+    reported_faults,
 )
 from coterie.text.readers.lines import json_objects
 from coterie.text.readers.rows import BadRow, Options
@@ -209,7 +209,7 @@ class _Shown(TextSource):
 
 def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
     """What a file holds; one that cannot be read is told in a sentence."""
-    with told_faults(_PLACE), open_bytes(path) as stream:
+    with reported_faults(_PLACE), open_bytes(path) as stream:
         head = stream.head()
         format_ = guess_format(path, head, Options())
         encoding = None if format_ in ("parquet", "xlsx") else _encoding(path, head)
@@ -245,7 +245,7 @@ def _encoding(path: Path, head: bytes) -> str:
         return found
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     good = bad = 0
-    with told_faults(_PLACE), open_bytes(path) as stream:
+    with reported_faults(_PLACE), open_bytes(path) as stream:
         while piece := stream.read(PIECE * 16):
             if piece.isascii():
                 continue
@@ -258,7 +258,7 @@ def _encoding(path: Path, head: bytes) -> str:
 
 def _columns(path: Path, format_: Format, options: Options) -> list[str]:
     """Names of the columns, in their order."""
-    with told_faults(_PLACE), open_bytes(path) as stream:
+    with reported_faults(_PLACE), open_bytes(path) as stream:
         if format_ == "parquet":
             with on_disk(path, stream) as file:
                 try:

@@ -116,7 +116,7 @@ class BorrowedSpace(FittedMethod):
         shares[np.diff(X.indptr) == 0] = 0.0  # some methods have a topic for a text without a word
         total = shares.sum(axis=1, keepdims=True)
         shares = np.divide(shares, total, where=total > 0, out=np.zeros_like(shares))
-        return shares, np.asarray(self.space.directions(X), dtype=np.float64)
+        return shares, np.asarray(self.space.text_vectors(X), dtype=np.float64)
 
 
 def fit_method(
@@ -145,7 +145,7 @@ def fit_method(
     """
     estimator = _unfitted(method, n_topics, random_state, source)
     if getattr(estimator, "has_own_space", False):
-        estimator.learn(documents, vectors=embeddings, anchors=seeds)
+        estimator.learn(documents, vectors=embeddings, seed_columns=seeds)
         return OwnSpace.of(estimator), estimator.number_of_topics_
     if seeds:
         raise InputError("seed words need the method 'coterie'; omit the seed words or the method")
@@ -197,6 +197,6 @@ def _space(documents: Engine) -> Space:
 
 
 def _number_of_topics(documents: Engine, space: Space, random_state: Any) -> NumberOfTopics:
-    sample = take_sample(documents, space.words, lambda counts, _: space.directions(counts))
-    vectors = sample.gather(lambda block: block.directions)
+    sample = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
+    vectors = sample.gather(lambda block: block.text_vectors)
     return choose_n_topics(vectors, sample.counts(), check_random_state(random_state))

@@ -16,6 +16,8 @@ from coterie.errors import InputError
 from coterie.methods import METHODS, Step
 
 _DATACLASSES: dict[str, Any] = {"NumberOfTopics": NumberOfTopics, "View": View}
+#: Names of fitted attributes in models of earlier versions.
+_EARLIER = {"anchor_topics_": "seed_topics_"}
 #: Of fitted attributes those that hold something for each text.
 _LEFT_OUT = {"labels_"}
 
@@ -59,7 +61,8 @@ def unpack_estimator(state: dict[str, Any]) -> Any:
     cls = _registered()[name].load()
     require(set(state["settings"]) <= set(cls._get_param_names()), "settings that the method does not have")
     estimator = cls(**{key: unpack_value(value) for key, value in state["settings"].items()})
-    for key, value in state["fitted"].items():
+    for earlier, value in state["fitted"].items():
+        key = _EARLIER.get(earlier, earlier)
         # what the class itself defines must not be covered: a method of that name would be gone
         require(key.isidentifier() and not callable(getattr(cls, key, None)), f"an attribute {key!r}")
         setattr(estimator, key, unpack_value(value))

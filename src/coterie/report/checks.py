@@ -73,10 +73,10 @@ def tiny(topics: Sequence[Topic]) -> dict[str, Any]:
     return check(True, f"{said}: less than 0.5 % of the texts, or fewer than 5.", topics=found[:40])
 
 
-def overlaps(likeness: Array, ids: Sequence[int]) -> dict[str, Any]:
+def overlaps(similarity: Array, ids: Sequence[int]) -> dict[str, Any]:
     """Pairs of topics that may be one, the most alike first."""
     one, other = np.triu_indices(len(ids), 1)
-    value = likeness[one, other]
+    value = similarity[one, other]
     found = np.flatnonzero(value > OVERLAP)
     if not len(found):
         return check(False, "No two topics are very similar." if len(ids) > 1 else "There is only one topic.")

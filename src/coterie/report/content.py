@@ -56,7 +56,7 @@ def content(
         "checks": _checks(facts, info, topics),
         "topics": _cards(facts, topics),
         "map": _map(facts),
-        "likeness": _likeness(facts, topics),
+        "similarity": _similarity(facts, topics),
         "tree": _branch(model.hierarchy()) if len(topics) > 1 else None,
         "time": over_time(columns, of_texts, len(topics)),
         "classes": by_class(columns, of_texts, len(topics), model.labels_),
@@ -210,7 +210,7 @@ def within(texts: Sequence[str], most_bytes: int, most: int) -> tuple[list[str],
 # --- how topics relate, and how many there are
 
 
-def _likeness(facts: Facts, topics: Sequence[Topic]) -> dict[str, Any] | None:
+def _similarity(facts: Facts, topics: Sequence[Topic]) -> dict[str, Any] | None:
     """Cosines in percent between the largest topics, in the order of the leaves of the tree."""
     if len(topics) < 2:
         return None

@@ -83,7 +83,7 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     language = parameters.get("language", "english")
     names = [language] if isinstance(language, str) else list(language or [])
     said.append(f"Language: {shortened(', '.join(map(str, names)), 80)}.")
-    if seeds := parameters.get("seeds"):
+    if seeds := parameters.get("seed_words", parameters.get("seeds")):
         looked = "; ".join(f"{name} ({', '.join(map(str, words))})" for name, words in dict(seeds).items())
         said.append(f"Seed words: {shortened(looked, 400)}.")
     if parameters.get("embeddings") is not None:

@@ -57,13 +57,15 @@ def fit_run(
         remark_on_language(model, texts)
         for name in (date, class_column):
             if name is not None and name not in texts.columns:
-                raise InputError(f"{source.place} has no column {name!r}; it has {', '.join(texts.columns)}")
+                raise InputError(
+                    f"{source.source_name} has no column {name!r}; it has {', '.join(texts.columns)}"
+                )
         info = {
             "command": command,
             "parameters": _parameters(model),
             "columns": added_names(texts.columns),
             "data": {
-                "source": source.place,
+                "source": source.source_name,
                 "column": source.column if source.column is not None else next(iter(texts.columns)),
                 "tokenised": bool(texts.tokenised),
                 "date": date,
@@ -80,8 +82,8 @@ def fit_run(
 def _parameters(model: TopicModel) -> dict[str, Any]:
     """The parameters for run.json; objects by their repr."""
     values = model.get_params(deep=False)
-    if values["seeds"] is not None:
-        values["seeds"] = checked_seeds(values["seeds"])
+    if values["seed_words"] is not None:
+        values["seed_words"] = checked_seeds(values["seed_words"])
     if not isinstance(values["language"], str):
         values["language"] = list(values["language"])
     plain = (str, int, float, bool, type(None), list, dict)

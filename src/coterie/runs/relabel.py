@@ -30,7 +30,7 @@ from coterie.runs.record import (
     write_record,
 )
 from coterie.storage.files import same_file
-from coterie.storage.folder import replaced, steadily
+from coterie.storage.folder import read_steadily, replaced
 from coterie.storage.state import ARRAYS_FILE, STATE_FILE, read_state, rewrite_state
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_csv, read_parquet
 from coterie.topics import edits as log
@@ -51,7 +51,7 @@ class Renamed:
 
 def rename(folder: Path, topic: int | str, label: str) -> Renamed:
     """Give a topic of a run another label, as ``model.edits.rename`` and ``run.save`` would."""
-    info, data, before = steadily(folder, _read)
+    info, data, before = read_steadily(folder, _read)
     chosen = log.named_topic(topic, before)
     made = datetime.now(UTC).isoformat(timespec="seconds")
     edit = Edit("rename", (Reference.to(chosen),), label=label, made=made)

@@ -28,7 +28,7 @@ from coterie.runs.record import (
 )
 from coterie.runs.relabel import only_renames, relabel
 from coterie.runs.writing import write_run
-from coterie.storage.folder import replaced, steadily
+from coterie.storage.folder import read_steadily, replaced
 from coterie.storage.tables import read_parquet
 from coterie.topics import TopicModel, state
 from coterie.topics.collection import BATCH, TextStore, collect
@@ -129,7 +129,7 @@ class Run:
 
 def open_run(folder: str | Path) -> Run:
     """Read and check a run folder; tables are read on first use."""
-    return steadily(folder, _read)
+    return read_steadily(folder, _read)
 
 
 def _read(folder: Path) -> Run:

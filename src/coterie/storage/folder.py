@@ -99,7 +99,7 @@ def recover(folder: str | Path) -> None:
         time.sleep(_PAUSE)
 
 
-def steadily(folder: str | Path, read: Callable[[Path], T]) -> T:
+def read_steadily(folder: str | Path, read: Callable[[Path], T]) -> T:
     """`read(folder)`, and again if the folder was replaced meanwhile: no answer mixes old and new files."""
     target = _place(folder)
     for _ in range(_ATTEMPTS):

@@ -98,13 +98,13 @@ def _position(names: Iterable[Any], column: str | None) -> int:
     return spelled.index(choose_column(spelled, column))
 
 
-def choose_column(names: Sequence[str], column: str | None, place: str = "the table") -> str:
+def choose_column(names: Sequence[str], column: str | None, source_name: str = "the table") -> str:
     """The column with the texts: the one given, or the only one."""
     if not names:
-        raise InputError(f"{place} has no columns")
+        raise InputError(f"{source_name} has no columns")
     if column is None and len(names) > 1:
         raise InputError(
-            f"{place} has several columns; choose the one with the texts (--text NAME, or column=…): "
+            f"{source_name} has several columns; choose the one with the texts (--text NAME, or column=…): "
             f"{_listed(names)}"
         )
     chosen = names[0] if column is None else column
@@ -112,9 +112,11 @@ def choose_column(names: Sequence[str], column: str | None, place: str = "the ta
         near = get_close_matches(chosen.casefold(), [name.casefold() for name in names], n=1)
         meant = next((name for name in names if near and name.casefold() == near[0]), None)
         hint = f"; did you mean {meant!r}?" if meant is not None else ""
-        raise InputError(f"{place} has no column {chosen!r}; it has {_listed(names)}{hint}")
+        raise InputError(f"{source_name} has no column {chosen!r}; it has {_listed(names)}{hint}")
     if names.count(chosen) > 1:
-        raise InputError(f"{place} has {names.count(chosen)} columns called {chosen!r}; rename all but one")
+        raise InputError(
+            f"{source_name} has {names.count(chosen)} columns called {chosen!r}; rename all but one"
+        )
     return chosen
 
 

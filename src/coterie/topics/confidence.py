@@ -58,18 +58,18 @@ class Confidence:
     """The result of `learn_confidence`, which gives the confidence of any text.
 
     `centers` are opinions × clusters × dimensions: unit vectors, or zeros for a cluster without a text.
-    `company` is opinions × clusters × topics: how far texts of the cluster are of the topic beyond what all
+    `purity` is opinions × clusters × topics: how far texts of the cluster are of the topic beyond what all
     texts are, from 0 (no more than all) to 1 (every one). `agreement` is the mean company of the texts
     that were learned from. `coefficients` are those of the logistic map, kept so that a saved model answers
     as it did when a later version has others.
     """
 
     centers: Floats
-    company: Floats
+    purity: Floats
     agreement: float
     coefficients: tuple[float, ...] = COEFFICIENTS
 
-    def of(self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
+    def of(self, memberships: npt.ArrayLike, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
         """The confidence of each text in its topic, from 0 to 1.
 
         A text gets the same answer alone and among others. One of which nothing is known, whose memberships
@@ -79,37 +79,39 @@ class Confidence:
         ----------
         memberships
             Texts × topics, rows that sum to 1 or are zero.
-        directions
+        vectors
             Texts × dimensions, rows of unit length or zero.
         n_words
             Number of distinct known terms of each text.
         """
         shares = np.asarray(memberships, dtype=np.float64)
-        sure = self.of_best(shares.argmax(axis=1), _lead(shares), directions, n_words)
+        sure = self.of_best(shares.argmax(axis=1), _lead(shares), text_vectors, n_words)
         sure[~shares.any(axis=1)] = 0.0
         return sure
 
-    def of_best(self, topics: Ints, lead: Array, directions: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
+    def of_best(
+        self, topics: Ints, lead: Array, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike
+    ) -> Array:
         """The same from the best topic of each text and by how much it leads over the second."""
         # not a matrix product: its rounding depends on how many rows there are
         constant, *factors = self.coefficients
-        scores = (self._evidence(topics, lead, directions, n_words) * factors).sum(axis=1) + constant
+        scores = (self._evidence(topics, lead, text_vectors, n_words) * factors).sum(axis=1) + constant
         sure: Array = np.round(1.0 / (1.0 + np.exp(-scores)), _DECIMALS)
         return sure
 
     def evidence(
-        self, memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike
+        self, memberships: npt.ArrayLike, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike
     ) -> Array:
         """Features of the logistic model: texts × the coefficients after the constant."""
         shares = np.asarray(memberships, dtype=np.float64)
-        return self._evidence(shares.argmax(axis=1), _lead(shares), directions, n_words)
+        return self._evidence(shares.argmax(axis=1), _lead(shares), text_vectors, n_words)
 
     def _evidence(
-        self, topics: Ints, lead: Array, directions: npt.ArrayLike, n_words: npt.ArrayLike
+        self, topics: Ints, lead: Array, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike
     ) -> Array:
         columns = (
             _log_odds(lead),
-            _log_odds(self._company(topics, np.asarray(directions))),
+            _log_odds(self._purity(topics, np.asarray(text_vectors))),
             np.full(len(topics), _log_odds(min(self.agreement, _MOST_AGREEMENT))),
             1.0 / (1.0 + np.asarray(n_words, dtype=np.float64)),
         )
@@ -118,7 +120,7 @@ class Confidence:
     def for_topics(
         self,
         memberships: npt.ArrayLike,
-        directions: npt.ArrayLike,
+        text_vectors: npt.ArrayLike,
         n_words: npt.ArrayLike,
         weights: npt.ArrayLike,
     ) -> Confidence:
@@ -126,28 +128,28 @@ class Confidence:
 
         Merging or splitting topics then changes the confidence of their texts and of no others.
         """
-        vectors, topics, held = _learned_from(memberships, directions, n_words, weights)
+        vectors, topics, held = _learned_from(memberships, text_vectors, n_words, weights)
         n_topics = np.shape(memberships)[1]
         tables = [
-            _company_of(_nearest(vectors, opinion), topics, held, (len(opinion), n_topics))
-            for opinion in self.centers
+            _purity_of(_nearest(vectors, clustering), topics, held, (len(clustering), n_topics))
+            for clustering in self.centers
         ]
-        return replace(self, company=np.stack(tables))
+        return replace(self, purity=np.stack(tables))
 
-    def _company(self, topics: Ints, directions: Floats) -> Array:
+    def _purity(self, topics: Ints, text_vectors: Floats) -> Array:
         """Cluster purity of each text, averaged over the resampled clusterings; 0 without a vector."""
         found = np.zeros(len(topics))
         for a in range(0, len(topics), _ROWS):
             some = slice(a, a + _ROWS)
-            for centers, company in zip(self.centers, self.company, strict=True):
-                found[some] += company[_nearest(directions[some], centers), topics[some]]
-        found[~directions.any(axis=1)] = 0.0
+            for centers, purity in zip(self.centers, self.purity, strict=True):
+                found[some] += purity[_nearest(text_vectors[some], centers), topics[some]]
+        found[~text_vectors.any(axis=1)] = 0.0
         return found / len(self.centers)
 
 
 def learn_confidence(
     memberships: npt.ArrayLike,
-    directions: npt.ArrayLike,
+    text_vectors: npt.ArrayLike,
     n_words: npt.ArrayLike,
     weights: npt.ArrayLike,
     *,
@@ -162,7 +164,7 @@ def learn_confidence(
     ----------
     memberships
         Distinct texts × topics, rows that sum to 1 or are zero.
-    directions
+    vectors
         Texts × dimensions, rows of unit length or zero.
     n_words
         Number of distinct known terms of each text.
@@ -171,39 +173,39 @@ def learn_confidence(
     random_state
         Seed of the opinions.
 
-    >>> directions = np.repeat(np.eye(3), [40, 40, 40], axis=0)[np.arange(120) * 7 % 120]
-    >>> memberships = 0.9 * directions + 0.1 / 3
+    >>> vectors = np.repeat(np.eye(3), [40, 40, 40], axis=0)[np.arange(120) * 7 % 120]
+    >>> memberships = 0.9 * vectors + 0.1 / 3
     >>> memberships[0] = [0.4, 0.3, 0.3]
-    >>> sure = learn_confidence(memberships, directions, np.full(120, 8), np.ones(120))
-    >>> sure.of(memberships[:2], directions[:2], [8, 8]).round(1)
+    >>> sure = learn_confidence(memberships, vectors, np.full(120, 8), np.ones(120))
+    >>> sure.of(memberships[:2], vectors[:2], [8, 8]).round(1)
     array([0.8, 1. ])
     """
-    vectors, topics, held = _learned_from(memberships, directions, n_words, weights)
+    vectors, topics, held = _learned_from(memberships, text_vectors, n_words, weights)
     n_topics = np.shape(memberships)[1]
     n_clusters = max(1, int(np.count_nonzero(np.bincount(topics, held, n_topics))))
     random = check_random_state(random_state)
     halves = _halves(len(vectors), int(np.clip(_CLUSTERS // n_clusters, _FEWEST, _MOST)))
     seeds = [draw_seeds(random, 1) for _ in halves]
     parts = ordered_map(
-        lambda part: _opinion(vectors, held * part[0], n_clusters, part[1]),
+        lambda part: _clustering(vectors, held * part[0], n_clusters, part[1]),
         zip(halves, seeds, strict=True),
         min(usable_threads(None), len(halves)),
     )
     with one_blas_thread():
         centers = np.stack(list(parts))
-    company, agreement = [], 0.0
-    for opinion in centers:
-        nearest = _nearest(vectors, opinion)
-        company.append(_company_of(nearest, topics, held, (n_clusters, n_topics)))
-        agreement += float(held @ company[-1][nearest, topics]) / max(float(held.sum()), 1e-300)
-    return Confidence(centers, np.stack(company), round(agreement / len(centers), _DECIMALS))
+    purity, agreement = [], 0.0
+    for clustering in centers:
+        nearest = _nearest(vectors, clustering)
+        purity.append(_purity_of(nearest, topics, held, (n_clusters, n_topics)))
+        agreement += float(held @ purity[-1][nearest, topics]) / max(float(held.sum()), 1e-300)
+    return Confidence(centers, np.stack(purity), round(agreement / len(centers), _DECIMALS))
 
 
 def _learned_from(
-    memberships: npt.ArrayLike, directions: npt.ArrayLike, n_words: npt.ArrayLike, weights: npt.ArrayLike
+    memberships: npt.ArrayLike, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike, weights: npt.ArrayLike
 ) -> tuple[Floats, Ints, Array]:
     """Vectors, topics and weights of some of the texts; one of which nothing is known teaches nothing."""
-    shares, vectors = np.asarray(memberships), np.asarray(directions)
+    shares, vectors = np.asarray(memberships), np.asarray(text_vectors)
     some = slice(None, None, max(1, -(-len(shares) // _MOST_TEXTS)))
     shares, vectors = shares[some], vectors[some]
     known = shares.any(axis=1) & vectors.any(axis=1) & (np.asarray(n_words)[some] > 0)
@@ -216,19 +218,19 @@ def _halves(n_rows: int, n_halves: int) -> list[npt.NDArray[np.bool_]]:
     return [(rows >> half // 2 % _CUTS) % 2 == half % 2 for half in range(n_halves)]
 
 
-def _opinion(directions: Floats, weights: Array, n_clusters: int, seeds: list[int]) -> Floats:
+def _clustering(text_vectors: Floats, weights: Array, n_clusters: int, seeds: list[int]) -> Floats:
     """Cluster centres of the texts with a positive weight."""
     chosen = weights > 0
-    block = Block(directions[chosen].astype(np.float32), weights[chosen])
+    block = Block(text_vectors[chosen].astype(np.float32), weights[chosen])
     engine = MemoryEngine([block])
     random = np.random.RandomState(seeds[0])
     found = spherical_kmeans(engine, n_clusters, random, max_iter=_SWEEPS, tol=_TOLERANCE, seeds=seeds)
     return found.centers.astype(np.float32)
 
 
-def _nearest(directions: Floats, centers: Floats) -> Ints:
+def _nearest(text_vectors: Floats, centers: Floats) -> Ints:
     """The nearest centre; of those that are equal to nine decimals the first."""
-    cosines = directions.astype(np.float64) @ centers.T.astype(np.float64)
+    cosines = text_vectors.astype(np.float64) @ centers.T.astype(np.float64)
     nearest = cosines.argmax(axis=1)
     # rounding all of them would take longer than the product
     least = cosines[np.arange(len(cosines)), nearest] - 2 * 10.0**-_COSINE_DECIMALS
@@ -237,7 +239,7 @@ def _nearest(directions: Floats, centers: Floats) -> Ints:
     return nearest
 
 
-def _company_of(clusters: Ints, topics: Ints, weights: Array, shape: tuple[int, int]) -> Floats:
+def _purity_of(clusters: Ints, topics: Ints, weights: Array, shape: tuple[int, int]) -> Floats:
     """Clusters × topics: the share of the topic in the cluster, from its share in all texts (0) to 1."""
     n_clusters, n_topics = shape
     counts = np.bincount(clusters * n_topics + topics, weights, n_clusters * n_topics).reshape(shape)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from coterie.cluster.wording import telling, term_counts, topic_words
+from coterie.cluster.wording import distinctive, term_counts, topic_words
 from coterie.embeddings import Vectors
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
@@ -329,7 +329,7 @@ def _terms(documents: Engine, counts: Array, ranked: Ints | None) -> tuple[Ints,
         return tuple(np.zeros(0, dtype=np.int64) for _ in counts)
     if ranked is None:
         ranked = topic_words(documents, shares, everywhere)
-    scores = telling(shares, everywhere)
+    scores = distinctive(shares, everywhere)
     return tuple(
         columns[(row[columns] > 0) & ((score[columns] > 0) | (len(counts) == 1))]
         for columns, row, score in zip(ranked, shares, scores, strict=True)

@@ -89,15 +89,15 @@ def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
     """The topic an edit refers to: that with the same id if its terms are similar, else the most similar."""
     known = set(reference.terms)
 
-    def likeness(topic: Topic) -> float:
+    def similarity(topic: Topic) -> float:
         own = set(topic.terms[:_TERMS])
         return len(known & own) / max(min(len(known), len(own)), 1)
 
     for topic in topics:
-        if topic.id == reference.id and (likeness(topic) > 0.5 or not known):
+        if topic.id == reference.id and (similarity(topic) > 0.5 or not known):
             return topic
-    best = max(topics, key=lambda topic: (likeness(topic), -topic.id), default=None)
-    return best if best is not None and likeness(best) >= _SAME else None
+    best = max(topics, key=lambda topic: (similarity(topic), -topic.id), default=None)
+    return best if best is not None and similarity(best) >= _SAME else None
 
 
 def named_topic(name: int | str, topics: Sequence[Named]) -> Named:

@@ -56,7 +56,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         Language of the texts, by name or code, or several.
     vectorizer
         A `coterie.Vectorizer`, where `language` does not say enough.
-    seeds
+    seed_words
         Topics you expect: a label and some seed words for each.
     embeddings
         Where embeddings of texts come from, never needed: "static" (the extra ``coterie[words]``), a function
@@ -105,7 +105,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         method: Any = "coterie",
         language: str | Iterable[str] = "english",
         vectorizer: Vectorizer | None = None,
-        seeds: Mapping[str, Sequence[str]] | None = None,
+        seed_words: Mapping[str, Sequence[str]] | None = None,
         embeddings: Any = None,
         random_state: Any = 0,
     ):
@@ -113,7 +113,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self.method = method
         self.language = language
         self.vectorizer = vectorizer
-        self.seeds = seeds
+        self.seed_words = seed_words
         self.embeddings = embeddings
         self.random_state = random_state
 
@@ -146,15 +146,15 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def _fit(self, texts: Any, edits: tuple[Edit, ...]) -> None:
         if self.embeddings is not None and not is_source(self.embeddings):
             vectors_of(self.embeddings, [])  # says what embeddings may be
-        if isinstance(self.n_topics, int) and self.n_topics < len(self.seeds or ()):
+        if isinstance(self.n_topics, int) and self.n_topics < len(self.seed_words or ()):
             raise InputError(
-                f"n_topics must be at least the number of seeded topics, {len(self.seeds or ())}; "
+                f"n_topics must be at least the number of seeded topics, {len(self.seed_words or ())}; "
                 f"got {self.n_topics}"
             )
         self.collection = collection = self._collect(texts)
         self.n_texts_ = collection.corpus.n_texts
         banned = self._columns([term for edit in edits if edit.kind == "ban" for term in edit.terms])
-        seeds = seed_columns(self.seeds or {}, self.vectorizer_)
+        seeds = seed_columns(self.seed_words or {}, self.vectorizer_)
         documents = collection.engine(banned)
         method, self.number_of_topics_ = fit_method(
             documents,

@@ -166,21 +166,23 @@ def _parameters(model: TopicModel) -> dict[str, Any]:
         raise InputError(
             f"a model with embeddings from a function or an object cannot be saved; embeddings={STATIC!r} can"
         )
-    language, seeds = values["language"], values["seeds"]
+    language, seeds = values["language"], values["seed_words"]
     return {
         **values,
         "method": values["method"] if isinstance(values["method"], str) else pack_estimator(values["method"]),
         "language": language if isinstance(language, str) else list(language),
         "vectorizer": None if values["vectorizer"] is None else _pack_settings(values["vectorizer"]),
-        "seeds": None if seeds is None else checked_seeds(seeds),
+        "seed_words": None if seeds is None else checked_seeds(seeds),
     }
 
 
 def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     method, vectorizer = state["method"], state["vectorizer"]
     require(state["embeddings"] in (None, STATIC), "embeddings of another kind")
+    # an earlier version called them seeds
+    renamed = {"seed_words" if name == "seeds" else name: value for name, value in state.items()}
     return {
-        **state,
+        **renamed,
         "method": method if isinstance(method, str) else unpack_estimator(method),
         "vectorizer": None if vectorizer is None else Vectorizer(**vectorizer),
     }
@@ -198,7 +200,7 @@ def _pack_description(found: Description) -> dict[str, Any]:
         "distinctiveness": found.distinctiveness,
         "confidence": {
             "centers": found.confidence.centers,
-            "company": found.confidence.company,
+            "company": found.confidence.purity,
             "agreement": found.confidence.agreement,
             "coefficients": list(found.confidence.coefficients),
         },
@@ -238,11 +240,11 @@ def _unpack_confidence(state: dict[str, Any], n_topics: int, dimensions: int) ->
         len(found.coefficients) == len(COEFFICIENTS)
         and bool(np.isfinite(found.coefficients).all())
         and np.isfinite(found.agreement)
-        and found.centers.ndim == found.company.ndim == 3
-        and found.centers.shape[:2] == found.company.shape[:2]
+        and found.centers.ndim == found.purity.ndim == 3
+        and found.centers.shape[:2] == found.purity.shape[:2]
         and found.centers.shape[2] == dimensions
-        and found.company.shape[2] == n_topics
-        and bool(((found.company >= 0) & (found.company <= 1)).all()),
+        and found.purity.shape[2] == n_topics
+        and bool(((found.purity >= 0) & (found.purity <= 1)).all()),
         "opinions that do not fit the topics",
     )
     return found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 
-from coterie.cluster.wording import telling
+from coterie.cluster.wording import distinctive
 from coterie.results import Branch, Topic
 from coterie.topics.reshape import Array
 
@@ -23,7 +23,7 @@ def tree(topics: Sequence[Topic], centers: Array, counts: Array, names: Sequence
         for one, other, height, _ in linkage(centers, "ward"):
             a, b = branches[int(one)], branches[int(other)]
             joined = held[int(one)] + held[int(other)]
-            score = telling(joined[None] / max(float(joined.sum()), 1e-300), everywhere)[0]
+            score = distinctive(joined[None] / max(float(joined.sum()), 1e-300), everywhere)[0]
             words = [names[column] for column in np.argsort(-score, kind="stable")[:_WORDS]]
             parts = tuple(sorted((a, b), key=lambda part: (-part.size, part.topics)))
             of = tuple(sorted(a.topics + b.topics))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix
 
-from coterie.cluster.wording import telling
+from coterie.cluster.wording import distinctive
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.text.inputs import is_missing
@@ -176,7 +176,7 @@ def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[st
     whole = cells.sum(axis=0) / max(float(cells.sum()), 1e-300)
     found = []
     for row in cells:
-        score = telling(row[None] / max(float(row.sum()), 1e-300), whole)[0]
+        score = distinctive(row[None] / max(float(row.sum()), 1e-300), whole)[0]
         best = np.argsort(-np.round(score, 12), kind="stable")[:_TERMS]
         found.append([names[column] for column in best if row[column] > 0])
     return found

@@ -90,7 +90,7 @@ export function openMerge(ids) {
 async function near(id) {
   try {
     const detail = await get(runPath(`/topics/${id}`));
-    return detail.neighbours.map((other) => ({ id: other.id, note: `${percent(Math.max(other.likeness, 0))} alike` }));
+    return detail.neighbours.map((other) => ({ id: other.id, note: `${percent(Math.max(other.similarity, 0))} alike` }));
   } catch {
     return []; // the list is there without it, by size
   }

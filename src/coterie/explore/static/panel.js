@@ -138,7 +138,7 @@ function neighbours(list) {
   if (!list.length) return h("p", { class: "quiet small" }, "There is no other topic.");
   return h("ul", { class: "neighbours" }, list.map((one) => h("li", {},
     h("button", { type: "button", class: "link one-line", onclick: () => chooseTopic(one.id) }, topicName(topicOf(one.id) || { label: one.label, colour: "var(--line)" })),
-    h("span", { class: "number quiet" }, `${percent(Math.max(one.likeness, 0))} alike`))));
+    h("span", { class: "number quiet" }, `${percent(Math.max(one.similarity, 0))} alike`))));
 }
 
 // the run

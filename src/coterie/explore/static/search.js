@@ -42,7 +42,7 @@ export function explain(query) {
   if (query.unknown.length) parts.push([state.mode === "words" ? "No text contains " : query.unknown.length === 1 ? "Unknown word: " : "Unknown words: ", words(query.unknown.slice(0, 8)), "."]);
   if (state.mode === "meaning") {
     if (!query.known.length) parts.push("Try a search by words instead.");
-    else if (query.related.length) parts.push(["Near ", words(query.known.slice(0, 8)), ": also ", query.related.slice(0, 8).map((one, at) => [at ? ", " : "", h("i", { class: "related", title: `through ${one.from}, likeness ${decimal(one.similarity)}` }, bdi(cut(one.term, 40))),
+    else if (query.related.length) parts.push(["Near ", words(query.known.slice(0, 8)), ": also ", query.related.slice(0, 8).map((one, at) => [at ? ", " : "", h("i", { class: "related", title: `through ${one.from}, similarity ${decimal(one.similarity)}` }, bdi(cut(one.term, 40))),
       query.known.length > 1 ? h("span", { class: "quiet" }, " (", bdi(cut(one.from, 40)), ")") : null]), "."]);
     else parts.push(["Similar to ", words(query.known.slice(0, 8)), "; there are no related words."]);
   }

@@ -5,13 +5,13 @@ import { cut, s } from "./dom.js";
 
 const NARROW = window.innerWidth < 640;
 
-export function heatMap(likeness, tell) {
-  const ids = likeness.topics, n = ids.length, cell = Math.max(Math.min(Math.floor(420 / n), 24), 12), left = NARROW ? 120 : 190, top = 22;
+export function heatMap(similarity, tell) {
+  const ids = similarity.topics, n = ids.length, cell = Math.max(Math.min(Math.floor(420 / n), 24), 12), left = NARROW ? 120 : 190, top = 22;
   const size = n * cell;
-  const apart = likeness.percent.flatMap((row, y) => row.filter((_, x) => x !== y));
+  const apart = similarity.percent.flatMap((row, y) => row.filter((_, x) => x !== y));
   const least = apart.reduce((a, b) => Math.min(a, b), 100), range = Math.max(apart.reduce((a, b) => Math.max(a, b), 0) - least, 1);
   const squares = [];
-  likeness.percent.forEach((row, y) => row.forEach((value, x) => {
+  similarity.percent.forEach((row, y) => row.forEach((value, x) => {
     if (x !== y) squares.push(s("rect", { x: left + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1,
       fill: "var(--accent)", "fill-opacity": (0.05 + 0.9 * ((value - least) / range) ** 1.5).toFixed(2) }));
   }));
@@ -25,7 +25,7 @@ export function heatMap(likeness, tell) {
     const box = drawn.getBoundingClientRect(), scale = (left + size + 4) / box.width;
     const x = Math.floor(((event.clientX - box.left) * scale - left) / cell);
     const y = Math.floor(((event.clientY - box.top) * scale - top) / cell);
-    if (x >= 0 && y >= 0 && x < n && y < n) tell(ids[y], ids[x], likeness.percent[y][x]);
+    if (x >= 0 && y >= 0 && x < n && y < n) tell(ids[y], ids[x], similarity.percent[y][x]);
   });
   return drawn;
 }

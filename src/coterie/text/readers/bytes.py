@@ -124,18 +124,18 @@ def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
 
 
 @contextmanager
-def told_faults(place: str) -> Iterator[None]:
+def reported_faults(source_name: str) -> Iterator[None]:
     """Turn errors of opening, reading and decompressing into an InputError."""
     try:
         yield
     except EOFError as error:
-        raise InputError(f"{place} is an incomplete gzip file; copy it again") from error
+        raise InputError(f"{source_name} is an incomplete gzip file; copy it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{place} is a damaged gzip file: {error}") from error
+        raise InputError(f"{source_name} is a damaged gzip file: {error}") from error
     except OSError as error:
-        raise InputError(f"{place} could not be read: {error.strerror or error}") from error
+        raise InputError(f"{source_name} could not be read: {error.strerror or error}") from error
     except UnicodeError as error:  # of the few encodings that cannot mark undecodable bytes
-        raise InputError(f"{place} could not be read: {error}") from error
+        raise InputError(f"{source_name} could not be read: {error}") from error
 
 
 def encoding_of(head: bytes, given: str | None = None) -> str:
@@ -164,16 +164,16 @@ def _by_zeros(head: bytes) -> str | None:
     return None
 
 
-def refuse_binary(head: bytes, place: str, encoding: str | None = None) -> None:
+def refuse_binary(head: bytes, source_name: str, encoding: str | None = None) -> None:
     """Raise an error if the file is not text; if an encoding was given, only if that is certain."""
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
-            raise InputError(f"{place} is not a text file: it is {what}")
+            raise InputError(f"{source_name} is not a text file: it is {what}")
     if encoding is None:
         text = head.decode(encoding_of(head), "replace")
         control, undecodable = sum(map(text.count, _CONTROL)), text.count("\ufffd")
         if control > 0.3 * len(text) or (control > 0.02 * len(text) and undecodable > 0.05 * len(text)):
-            raise InputError(f"{place} is not a text file: its first bytes are {head[:8]!r}")
+            raise InputError(f"{source_name} is not a text file: its first bytes are {head[:8]!r}")
 
 
 def check_encoding(encoding: str) -> None:
@@ -191,10 +191,10 @@ class Lines:
     lone surrogates, so that the rows with errors can be reported.
     """
 
-    def __init__(self, stream: PeekableBytes, encoding: str | None, place: str):
+    def __init__(self, stream: PeekableBytes, encoding: str | None, source_name: str):
         head = stream.head()
         self.encoding = encoding_of(head, encoding)
-        self.place = place
+        self.source_name = source_name
         self.head = head.decode(self.encoding, "replace")
         self.number = self.read = 0
         errors = "surrogateescape" if self.encoding == "utf-8-sig" else "coterie.escape"
@@ -217,8 +217,8 @@ class Lines:
             wanted -= len(line)
             if len(line) == MAX_LINE:
                 raise InputError(
-                    f"{self.place}, line {self.number + len(lines)}: longer than {MAX_LINE:,} characters: "
-                    f"{line[:60]!r}"
+                    f"{self.source_name}, line {self.number + len(lines)}: "
+                    f"longer than {MAX_LINE:,} characters: {line[:60]!r}"
                 )
         self.number += len(lines)
         self.read += characters - wanted

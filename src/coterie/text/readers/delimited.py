@@ -38,7 +38,7 @@ def _read(lines: Lines, options: Options, delimiter: str) -> Table:
     if stated:
         delimiter = stated[1]
     rows = _rows(lines, options.delimiter or delimiter, skip=1 if stated else 0)
-    table = table_of(rows, options.header, lines.place, lines.encoding)
+    table = table_of(rows, options.header, lines.source_name, lines.encoding)
     return replace(table, rows=_of_width(table.rows, len(table.columns)))
 
 
@@ -67,7 +67,7 @@ def _rows(lines: Lines, delimiter: str, skip: int) -> Iterator[Rows | BadRow]:
             reread += seen - used
             if reread > 1_000_000 + 20 * number:
                 raise InputError(
-                    f"{lines.place}, line {number}: unbalanced quotes, so the end of the row is unclear"
+                    f"{lines.source_name}, line {number}: unbalanced quotes, so the end of the row is unclear"
                 )
             line = waiting.popleft()
             cells = _one_line(line, delimiter) if seen - used == 1 else None

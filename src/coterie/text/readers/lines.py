@@ -49,7 +49,7 @@ def read_jsonl(lines: Lines, column: str | None) -> Table:
     if not known:
         return Table([], (found for found in ahead if isinstance(found, BadRow)))
     columns = {key: i for i, key in enumerate(dict.fromkeys(chain.from_iterable(known)))}
-    chosen = choose_column(list(columns), column, lines.place)
+    chosen = choose_column(list(columns), column, lines.source_name)
     tokenised = isinstance(known[0].get(chosen), list)
 
     def rows() -> Iterator[Rows | BadRow]:
@@ -60,7 +60,7 @@ def read_jsonl(lines: Lines, column: str | None) -> Table:
         while some := list(islice(every, RUN)):
             if len(columns) > MAX_KEYS:
                 raise InputError(
-                    f"{lines.place} has more than {MAX_KEYS:,} different keys; "
+                    f"{lines.source_name} has more than {MAX_KEYS:,} different keys; "
                     "all lines must be objects with the same few keys"
                 )
             yield from (row for row in some if isinstance(row, BadRow))

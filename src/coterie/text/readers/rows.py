@@ -83,31 +83,33 @@ class Options:
     header: bool = True
 
 
-def table_of(rows: Iterator[Rows | BadRow], header: bool, place: str, encoding: str | None = None) -> Table:
+def table_of(
+    rows: Iterator[Rows | BadRow], header: bool, source_name: str, encoding: str | None = None
+) -> Table:
     """A table whose first non-blank row names the columns, or with numbered columns."""
-    line, first, rest = _first(rows, place)
+    line, first, rest = _first(rows, source_name)
     if len(first) > MAX_COLUMNS:
         raise InputError(
-            f"{place}, line {line}: {len(first):,} cells, but a table can have at most {MAX_COLUMNS:,}; "
-            "is the delimiter right?"
+            f"{source_name}, line {line}: {len(first):,} cells, but a table can have at most "
+            f"{MAX_COLUMNS:,}; is the delimiter right?"
         )
     if not header:
         names = [f"column_{i + 1}" for i in range(len(first))]
         return Table(names, chain([Rows([line], [first]), rest], rows), encoding)
     for bad in unreadable(Rows([line], [first]), encoding):
-        raise InputError(f"{place}, {bad}")
+        raise InputError(f"{source_name}, {bad}")
     return Table(column_names(first), chain([rest], rows), encoding)
 
 
-def _first(rows: Iterator[Rows | BadRow], place: str) -> tuple[int, list[str], Rows]:
+def _first(rows: Iterator[Rows | BadRow], source_name: str) -> tuple[int, list[str], Rows]:
     """The first non-blank row: its line, its cells, and the rows read together with it."""
     for run in rows:
         if isinstance(run, BadRow):  # without the first row, the number of columns is unknown
-            raise InputError(f"{place}, {run}")
+            raise InputError(f"{source_name}, {run}")
         for i, cells in enumerate(run.cells):
             if cells:
                 return run.lines[i], cells, Rows(run.lines[i + 1 :], run.cells[i + 1 :])
-    raise InputError(f"{place} is empty")
+    raise InputError(f"{source_name} is empty")
 
 
 def column_names(header: list[str]) -> list[str]:

@@ -23,7 +23,7 @@ from coterie.text.readers.bytes import (
     on_disk,
     open_bytes,
     refuse_binary,
-    told_faults,
+    reported_faults,
 )
 from coterie.text.readers.rows import BadRow, Batch, Options, Rows, Table, unreadable
 
@@ -55,26 +55,28 @@ class TextSource:
     bad_rows: list[BadRow] = field(default_factory=list)
 
     @property
-    def place(self) -> str:
+    def source_name(self) -> str:
         """The name of the source in messages."""
         return "standard input" if str(self.path) == "-" else str(self.path)
 
     def __iter__(self) -> Iterator[Batch]:
         self.skipped, self.bad_rows = 0, []
-        with told_faults(self.place), open_bytes(find(self.path)) as stream:
+        with reported_faults(self.source_name), open_bytes(find(self.path)) as stream:
             head = stream.head()
             if not head:
                 before = ", or has already been read" if str(self.path) == "-" else ""
-                raise InputError(f"{self.place} is empty{before}")
+                raise InputError(f"{self.source_name} is empty{before}")
             format_ = self.format or guess_format(self.path, head, self.options)
             if format_ == "parquet":
                 with on_disk(self.path, stream) as file:
-                    yield from columnar.parquet_batches(file, self.column, self.batch_rows, self.place)
+                    yield from columnar.parquet_batches(file, self.column, self.batch_rows, self.source_name)
             elif format_ == "xlsx":
-                yield from self._batches(columnar.read_xlsx(stream, self.options.header, self.place), None)
+                yield from self._batches(
+                    columnar.read_xlsx(stream, self.options.header, self.source_name), None
+                )
             else:
-                refuse_binary(head, self.place, self.options.encoding)
-                with Lines(stream, self.options.encoding, self.place) as text:
+                refuse_binary(head, self.source_name, self.options.encoding)
+                with Lines(stream, self.options.encoding, self.source_name) as text:
                     yield from self._batches(self._table(text, format_), text)
 
     def _table(self, text: Lines, format_: Format) -> Table:
@@ -86,7 +88,7 @@ class TextSource:
 
     def _batches(self, table: Table, text: Lines | None) -> Iterator[Batch]:
         # JSON Lines have no header: if no line can be read there are no columns
-        chosen = choose_column(list(table.columns), self.column, self.place) if table.columns else ""
+        chosen = choose_column(list(table.columns), self.column, self.source_name) if table.columns else ""
         empty = True
         for rows, bad in self._groups(table, text):
             batch = self._batch(rows, bad, table, chosen)
@@ -94,9 +96,11 @@ class TextSource:
                 empty = False
                 yield batch
         if empty and self.skipped:
-            raise InputError(f"no row of {self.place} could be read; the first error is {self.bad_rows[0]}")
+            raise InputError(
+                f"no row of {self.source_name} could be read; the first error is {self.bad_rows[0]}"
+            )
         if empty:
-            raise InputError(f"{self.place} has column names but no rows")
+            raise InputError(f"{self.source_name} has column names but no rows")
 
     def _groups(self, table: Table, text: Lines | None) -> Iterator[tuple[Rows, list[BadRow]]]:
         """The rows of each batch, and the bad rows among them; fewer than `batch_rows` if rows are large."""
@@ -134,7 +138,7 @@ class TextSource:
                 if "encoding" in bad[0].reason
                 else "; fix the file, or skip such rows with skip_bad=True (--skip-bad)"
             )
-            raise InputError(f"{self.place}, {bad[0]}{advice}")
+            raise InputError(f"{self.source_name}, {bad[0]}{advice}")
         self.skipped += len(bad)
         self.bad_rows += bad[: KEPT_BAD_ROWS - len(self.bad_rows)]
         return batch

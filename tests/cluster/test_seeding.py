@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from coterie.cluster.seed_columns import FREE, centers_around, seed_of_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from coterie.cluster import Coterie
-from coterie.cluster.anchors import FREE, centers_around, held_by
 from coterie.errors import InputError
 from matrices import count_matrices
 from planted import planted, sample_of
@@ -17,11 +17,13 @@ from planted import planted, sample_of
 @given(
     count_matrices(max_rows=10, max_terms=6), st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=3)
 )
-def test_a_text_is_held_by_the_only_anchor_of_which_it_has_a_word(X, anchors):
-    anchors = [[column for column in columns if column < X.shape[1]] for columns in anchors]
-    found = held_by(anchors, csr_matrix(X)) if anchors else np.full(len(X), FREE)
+def test_a_text_is_held_by_the_only_anchor_of_which_it_has_a_word(X, seed_columns):
+    seed_columns = [[column for column in columns if column < X.shape[1]] for columns in seed_columns]
+    found = seed_of_text(seed_columns, csr_matrix(X)) if seed_columns else np.full(len(X), FREE)
     for row, counts in enumerate(X):
-        holding = [number for number, columns in enumerate(anchors) if any(counts[c] > 0 for c in columns)]
+        holding = [
+            number for number, columns in enumerate(seed_columns) if any(counts[c] > 0 for c in columns)
+        ]
         assert found[row] == (holding[0] if len(holding) == 1 else FREE)
 
 
@@ -29,11 +31,11 @@ def test_a_text_is_held_by_the_only_anchor_of_which_it_has_a_word(X, anchors):
 @given(count_matrices(max_rows=12, max_terms=6), st.integers(0, 99))
 def test_centres_of_anchors_are_the_mean_directions_of_their_texts(X, seed):
     rng = np.random.default_rng(seed)
-    directions = rng.standard_normal((len(X), 4))
+    text_vectors = rng.standard_normal((len(X), 4))
     held, weights = rng.integers(-1, 2, len(X)), rng.integers(1, 4, len(X))
-    texts = sample_of(X, directions, weights)
+    texts = sample_of(X, text_vectors, weights)
     centers = centers_around(texts, held, 2, 2, np.random.RandomState(0), n_init=2, tol=1e-6)
-    unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    unit = text_vectors / np.linalg.norm(text_vectors, axis=1, keepdims=True)
     for anchor in range(2):
         mean = (weights[:, None] * unit)[held == anchor].sum(axis=0)
         expected = mean / np.linalg.norm(mean) if mean.any() else mean
@@ -41,9 +43,9 @@ def test_centres_of_anchors_are_the_mean_directions_of_their_texts(X, seed):
 
 
 def test_the_other_centres_are_those_of_the_free_texts():
-    directions = np.repeat(np.eye(4), 10, axis=0)
+    text_vectors = np.repeat(np.eye(4), 10, axis=0)
     held = np.repeat([0, FREE, FREE, 1], 10)
-    texts = sample_of(np.ones((40, 1)), directions)
+    texts = sample_of(np.ones((40, 1)), text_vectors)
     centers = centers_around(texts, held, 2, 4, np.random.RandomState(0), n_init=5, tol=1e-6)
     np.testing.assert_allclose(centers[:2], np.eye(4)[[0, 3]], atol=1e-6)
     assert sorted(centers[2:].argmax(axis=1).tolist()) == [1, 2]
@@ -53,9 +55,9 @@ def test_the_other_centres_are_those_of_the_free_texts():
 def test_the_topic_of_an_anchor_holds_its_texts(seed):
     X, truth = planted(200, 5, own=10, seed=seed)
     chosen = [3, 0]
-    model = Coterie(5, restarts=2).fit(X, anchors=[range(10 * k, 10 * k + 3) for k in chosen])
-    assert len(model.anchor_topics_) == 2
-    for topic, kind in zip(model.anchor_topics_, chosen, strict=True):
+    model = Coterie(5, restarts=2).fit(X, seed_columns=[range(10 * k, 10 * k + 3) for k in chosen])
+    assert len(model.seed_topics_) == 2
+    for topic, kind in zip(model.seed_topics_, chosen, strict=True):
         np.testing.assert_array_equal(model.labels_ == topic, truth == kind)
 
 
@@ -66,10 +68,13 @@ def test_an_anchor_makes_a_topic_of_what_others_would_divide():
     marks = np.eye(2)[side] * 2
     X = csr_matrix(np.hstack([X.toarray(), marks]))
     n = X.shape[1]
-    plain, anchored = Coterie(2, restarts=2).fit(X), Coterie(2, restarts=2).fit(X, anchors=[[n - 1], [n - 2]])
+    plain, anchored = (
+        Coterie(2, restarts=2).fit(X),
+        Coterie(2, restarts=2).fit(X, seed_columns=[[n - 1], [n - 2]]),
+    )
     agree = max(np.mean(plain.labels_ == side), np.mean(plain.labels_ != side))
     assert agree < 0.9
-    np.testing.assert_array_equal(anchored.anchor_topics_[[1, 0]][side], anchored.labels_)
+    np.testing.assert_array_equal(anchored.seed_topics_[[1, 0]][side], anchored.labels_)
     assert len(set(truth)) == 3
 
 
@@ -78,20 +83,22 @@ def test_an_anchor_makes_a_topic_of_what_others_would_divide():
 def test_the_order_of_rows_and_columns_does_not_matter(X, seed):
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
-    anchors = [[0], list(range(1, X.shape[1]))[:2]]
+    seed_columns = [[0], list(range(1, X.shape[1]))[:2]]
     place = np.argsort(columns)
-    one = Coterie(3, restarts=1).fit(X, anchors=anchors)
-    two = Coterie(3, restarts=1).fit(X[rows][:, columns], anchors=[place[columns_] for columns_ in anchors])
+    one = Coterie(3, restarts=1).fit(X, seed_columns=seed_columns)
+    two = Coterie(3, restarts=1).fit(
+        X[rows][:, columns], seed_columns=[place[columns_] for columns_ in seed_columns]
+    )
     np.testing.assert_array_equal(one.labels_[rows], two.labels_)
-    np.testing.assert_array_equal(one.anchor_topics_, two.anchor_topics_)
+    np.testing.assert_array_equal(one.seed_topics_, two.seed_topics_)
 
 
 def test_the_order_of_anchors_and_of_their_columns_does_not_matter():
     X, _ = planted(120, 4, own=8, noise=2)
-    one = Coterie(4, restarts=2).fit(X, anchors=[[0, 1, 2], [8, 9]])
-    two = Coterie(4, restarts=2).fit(X, anchors=[[9, 8, 8], [2, 0, 1]])
-    np.testing.assert_array_equal(one.anchor_topics_[one.anchor_topics_ >= 0], [0, 1])
-    swapped = {0: two.anchor_topics_[1], 1: two.anchor_topics_[0]}
+    one = Coterie(4, restarts=2).fit(X, seed_columns=[[0, 1, 2], [8, 9]])
+    two = Coterie(4, restarts=2).fit(X, seed_columns=[[9, 8, 8], [2, 0, 1]])
+    np.testing.assert_array_equal(one.seed_topics_[one.seed_topics_ >= 0], [0, 1])
+    swapped = {0: two.seed_topics_[1], 1: two.seed_topics_[0]}
     for topic in (0, 1):
         np.testing.assert_array_equal(one.labels_ == topic, two.labels_ == swapped[topic])
 
@@ -99,33 +106,33 @@ def test_the_order_of_anchors_and_of_their_columns_does_not_matter():
 def test_an_anchor_that_no_text_holds_has_no_topic():
     X, truth = planted(90, 3, own=8)
     X = csr_matrix(np.hstack([X.toarray(), np.zeros((90, 1))]))
-    model = Coterie(4, restarts=2).fit(X, anchors=[[X.shape[1] - 1], [0]])
-    assert model.anchor_topics_[0] == -1
-    np.testing.assert_array_equal(model.labels_ == model.anchor_topics_[1], truth == 0)
+    model = Coterie(4, restarts=2).fit(X, seed_columns=[[X.shape[1] - 1], [0]])
+    assert model.seed_topics_[0] == -1
+    np.testing.assert_array_equal(model.labels_ == model.seed_topics_[1], truth == 0)
     assert len(set(model.labels_)) == model.n_topics_ == len(model.components_)
 
 
 def test_without_anchors_nothing_is_remembered_of_earlier_ones():
     X, _ = planted(90, 3)
     model, plain = Coterie(3, restarts=1), Coterie(3, restarts=1).fit(X)
-    model.fit(X, anchors=[[0]])
-    assert len(model.anchor_topics_) == 1
+    model.fit(X, seed_columns=[[0]])
+    assert len(model.seed_topics_) == 1
     model.fit(X)
-    assert len(model.anchor_topics_) == 0
+    assert len(model.seed_topics_) == 0
     np.testing.assert_array_equal(model.labels_, plain.labels_)
     np.testing.assert_array_equal(model.coefficients_, plain.coefficients_)
 
 
 @pytest.mark.parametrize("anchors", [[[99]], [[-1]], [[0], [1], [2], [3]]])
-def test_wrong_anchors_are_told(anchors):
+def test_wrong_anchors_are_told(seed_columns):
     X, _ = planted(60, 3)
     with pytest.raises(InputError, match="anchors"):
-        Coterie(3, restarts=1).fit(X, anchors=anchors)
+        Coterie(3, restarts=1).fit(X, seed_columns=seed_columns)
 
 
 def test_there_are_at_least_as_many_topics_as_anchors():
     X, truth = planted(120, 3, own=8)
-    model = Coterie(restarts=1).fit(X, anchors=[[0], [8], [16]])
+    model = Coterie(restarts=1).fit(X, seed_columns=[[0], [8], [16]])
     assert model.n_topics_ >= 3
-    assert set(model.anchor_topics_) == {0, 1, 2}
+    assert set(model.seed_topics_) == {0, 1, 2}
     assert len(set(truth)) == 3

@@ -17,14 +17,14 @@ from coterie.linalg.spherical import spherical_kmeans
 FREE = -1
 
 
-def held_by(anchors: Sequence[npt.ArrayLike], counts: csr_matrix) -> Ints:
+def seed_of_text(seed_columns: Sequence[npt.ArrayLike], counts: csr_matrix) -> Ints:
     """The anchor that holds each text, by number: the only one of which it has a word; else `FREE`.
 
     >>> held_by([[0], [1, 2]], csr_matrix([[1, 0, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])).tolist()
     [0, 1, -1, -1]
     """
-    words = np.zeros((counts.shape[1], len(anchors)))
-    for number, columns in enumerate(anchors):
+    words = np.zeros((counts.shape[1], len(seed_columns)))
+    for number, columns in enumerate(seed_columns):
         words[np.asarray(columns, dtype=np.int64), number] = 1.0
     held = (counts @ words) > 0
     return np.where(held.sum(axis=1) == 1, held.argmax(axis=1), FREE)
@@ -39,7 +39,7 @@ def centers_around(
     if n_topics == n_anchors:
         return anchored
     free = [
-        Block(block.directions, np.where(held[block.rows] == FREE, block.weights, 0.0), block.start)
+        Block(block.text_vectors, np.where(held[block.rows] == FREE, block.weights, 0.0), block.start)
         for block in texts.blocks
     ]
     found = spherical_kmeans(
@@ -54,4 +54,4 @@ def centers_around(
 def _sums(block: Texts, held: Ints, n_anchors: int) -> Floats:
     some = np.flatnonzero(held != FREE)
     member = csr_matrix((block.weights[some], (held[some], some)), shape=(n_anchors, len(held)))
-    return np.asarray(member @ block.directions)
+    return np.asarray(member @ block.text_vectors)
