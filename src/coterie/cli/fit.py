@@ -20,7 +20,6 @@ from coterie.cli.shared import (
     print_json,
     report_skipped,
     safe,
-    spooled,
 )
 from coterie.cli.topics import topics_table
 from coterie.errors import InputError
@@ -108,18 +107,17 @@ def fit(
         embeddings=embeddings,
         random_state=random_state,
     )
-    with spooled(file) as path:
-        source = open_source(path, **reading)
-        with shown(as_json):
-            run = fit_run(
-                source,
-                folder,
-                model,
-                edits=() if fresh else None,
-                date=date,
-                class_column=class_column,
-                command=_typed(file),
-            )
+    source = open_source(file, **reading)
+    with shown(as_json):
+        run = fit_run(
+            source,
+            folder,
+            model,
+            edits=() if fresh else None,
+            date=date,
+            class_column=class_column,
+            command=_typed(file),
+        )
     report_skipped(source)
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
