@@ -50,6 +50,46 @@ def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
     return checked(encode(given), len(given))
 
 
+def own_array(source: Any) -> Any:
+    """The embeddings of the texts to fit, if they were given as such and not as a source."""
+    return None if is_source(source) else source
+
+
+def embeddings_of_rows(
+    source: Any, X: Any, texts: Sequence[str] | None, given: Any = None, *, fitted: bool = False
+) -> Vectors:
+    """An embedding for each row of X, from wherever they come.
+
+    Parameters
+    ----------
+    source
+        What an estimator was given as `embeddings`: an array, or a source.
+    X, texts
+        The rows, and the text of each.
+    given
+        Embeddings of the rows, which are then taken.
+    fitted
+        Whether the rows may be other than the fitted ones, so that an array in `source` is not theirs.
+    """
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if given is None and not fitted:
+        given = own_array(source)
+    if given is not None:
+        if isinstance(given, str):
+            vectors_of(given, [])  # says what embeddings may be
+        return checked(given, n_rows)
+    if not is_source(source):
+        raise InputError(
+            "Coterie was fitted with an array of embeddings: pass embeddings=… with one row per text"
+        )
+    if texts is None:
+        how = "texts=… or embeddings=…" if fitted else "texts=…"
+        raise InputError(f"Coterie was fitted with embeddings: pass {how}, one for each row of X")
+    if len(texts) != n_rows:
+        raise InputError(f"texts must have one text for each of {n_rows} rows, got {len(texts)}")
+    return vectors_of(source, texts)
+
+
 def checked(vectors: Any, n_rows: int) -> Vectors:
     """Check for a two-dimensional array of finite numbers with one row per text."""
     try:

@@ -46,7 +46,7 @@ def program(work, *arguments):
 def working(command):
     """The process, at work: it sleeps, or it has used a little time since it said so.
 
-    Python up to 3.12 can miss a signal that comes while it takes its lock back after writing that line.
+    A signal that came right after that line was written was lost once; nobody knows why.
     """
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "working\n"

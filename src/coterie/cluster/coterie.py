@@ -20,7 +20,7 @@ from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
 from coterie.cluster.wording import term_counts, topic_words
-from coterie.embeddings import Vectors, checked, is_source, vectors_of
+from coterie.embeddings import Vectors, embeddings_of_rows, own_array
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
 from coterie.engines.threads import one_blas_thread
@@ -163,7 +163,7 @@ class Coterie(TopicEstimator):
             Topics to look for: columns of X for each. A text that holds terms of one of them alone helps to
             learn that topic; where it belongs in the end is decided as for all others.
         """
-        vectors = None if self.embeddings is None else self._given(X, texts, None, fitting=True)
+        vectors = None if self.embeddings is None else embeddings_of_rows(self.embeddings, X, texts)
         documents = self._documents(X, sample_weight)
         engine, folded = documents.engine, _folded(vectors, documents)
         columns = _checked_seed_columns(seed_columns, engine.n_terms)
@@ -297,7 +297,7 @@ class Coterie(TopicEstimator):
     ) -> Array:
         """Fit, then `transform` the same documents."""
         self.fit(X, sample_weight=sample_weight, texts=texts)
-        return self.transform(X, texts=texts, embeddings=self._array())
+        return self.transform(X, texts=texts, embeddings=own_array(self.embeddings))
 
     def fit_predict(
         self,
@@ -311,7 +311,7 @@ class Coterie(TopicEstimator):
         self.fit(X, sample_weight=sample_weight, texts=texts)
         if not isinstance(X, Engine):
             return self.labels_
-        return self.predict(X, texts=texts, embeddings=self._array())
+        return self.predict(X, texts=texts, embeddings=own_array(self.embeddings))
 
     @property
     def share_(self) -> float:
@@ -439,7 +439,8 @@ class Coterie(TopicEstimator):
         engine = self._blocks(X)
         vectors: Vectors | None = None
         if self.view_ is not None:
-            vectors, width = self._given(engine, texts, embeddings, fitting=False), len(self.view_.mean)
+            vectors = embeddings_of_rows(self.embeddings, engine, texts, embeddings, fitted=True)
+            width = len(self.view_.mean)
             if vectors.shape[1] != width:
                 raise InputError(f"embeddings must have {width} columns as in fit, got {vectors.shape[1]}")
 
@@ -448,30 +449,6 @@ class Coterie(TopicEstimator):
             return self.score_rows(block.X, _rows(vectors, block))
 
         return engine.map(score)
-
-    def _given(self, X: Any, texts: Any, embeddings: Any, *, fitting: bool) -> Vectors:
-        """The vectors of the rows of X, from wherever they come."""
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if embeddings is None and fitting:
-            embeddings = self._array()
-        if embeddings is not None:
-            if isinstance(embeddings, str):
-                vectors_of(embeddings, [])  # says what embeddings may be
-            return checked(embeddings, n_rows)
-        if not is_source(self.embeddings):
-            raise InputError(
-                "Coterie was fitted with an array of embeddings: pass embeddings=… with one row per text"
-            )
-        if texts is None:
-            how = "texts=…" if fitting else "texts=… or embeddings=…"
-            raise InputError(f"Coterie was fitted with embeddings: pass {how}, one for each row of X")
-        if len(texts) != n_rows:
-            raise InputError(f"texts must have one text for each of {n_rows} rows, got {len(texts)}")
-        return vectors_of(self.embeddings, texts)
-
-    def _array(self) -> Any:
-        """`embeddings` if they are vectors of the texts to fit, and not a source of vectors."""
-        return None if is_source(self.embeddings) else self.embeddings
 
     def _memberships(self, X: csr_matrix) -> Array:
         return self.score_rows(X)[0]

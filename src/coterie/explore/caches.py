@@ -91,7 +91,8 @@ class Background(Generic[T]):
         except InputError as error:
             self.problem = str(error)
         except Exception:
-            _log.exception(self._fault)
+            if not self._closed.is_set():  # at the end of the process threads cannot be had any more
+                _log.exception(self._fault)
             self.problem = f"{self._fault}; the terminal shows why"
         finally:
             self._done.set()
