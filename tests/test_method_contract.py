@@ -275,9 +275,9 @@ def test_engines_and_weights_that_are_not_numbers_are_refused(name, bad):
     wrong[3, 4] = weights[5] = bad
     engine = MemoryEngine([Block(csr_matrix(wrong), np.ones(X.shape[0]), 0)])
     for use in (ESTIMATORS[name]().fit, ESTIMATORS[name]().fit(X).transform):
-        with pytest.raises(InputError, match="X must hold finite numbers"):
+        with pytest.raises(InputError, match="X must contain finite numbers"):
             use(engine)
-    with pytest.raises(InputError, match="sample_weight must be finite and not negative"):
+    with pytest.raises(InputError, match="sample_weight must be finite and non-negative"):
         ESTIMATORS[name]().fit(X, sample_weight=weights)
     with pytest.raises(InputError, match="carry their own"):
         ESTIMATORS[name]().fit(MemoryEngine(blocks_of(X, WEIGHTS, 17)), sample_weight=WEIGHTS)

@@ -285,7 +285,10 @@ def test_a_model_with_vectors_asks_for_them(collection):
     by_array, by_texts = fitted(encoder.encode(texts), X), fitted(encoder, X, texts=texts)
     for method in ("predict", "transform", "embed"):
         for named in ({}, {"texts": texts}):
-            with pytest.raises(InputError, match="fitted with an array of embeddings: give embeddings=…"):
+            with pytest.raises(
+                InputError,
+                match="fitted with an array of embeddings: pass embeddings=… with one row per text",
+            ):
                 getattr(by_array, method)(X, **named)
         with pytest.raises(InputError, match="give texts=… or embeddings=…, one for each row of X"):
             getattr(by_texts, method)(X)
@@ -324,7 +327,7 @@ def test_wrong_vectors_are_refused_by_fit_and_by_predict(make, message, collecti
 def test_vectors_of_another_width_are_told(collection):
     X, _, texts, encoder = collection
     model = fitted(encoder.encode(texts), X)
-    with pytest.raises(InputError, match="embeddings must be 24 numbers wide as in fit, got 23"):
+    with pytest.raises(InputError, match="embeddings must have 24 columns as in fit, got 23"):
         model.predict(X, embeddings=np.ones((200, 23)))
 
 

@@ -121,7 +121,7 @@ def server(fitted, tmp_path_factory):
     said = server.end()[1].splitlines()
     assert server.process.returncode == 143, said
     # nothing of all this was a fault
-    assert set(said) <= {f"coterie: {NONSENSE}", "coterie: interrupted; nothing was left half-written"}
+    assert set(said) <= {f"coterie: {NONSENSE}", "coterie: interrupted; no incomplete files were left behind"}
 
 
 NAMES = [
@@ -308,7 +308,7 @@ def test_of_two_users_who_edit_the_same_state_one_wins(server):
     lost = [answer["error"] for status, answer in answers if status == 409]
     lost += [job["error"] for job in jobs if job["state"] == "failed"]
     assert len(lost) == 7
-    assert all("meanwhile" in error or "right now" in error for error in lost)
+    assert all("changed in the meantime" in error or "is being changed" in error for error in lost)
     after = server.get("/runs/run")
     assert after["version"] == won[0]["version"]
     winner = next(body["label"] for body, (status, job) in zip(bodies, answers, strict=True)

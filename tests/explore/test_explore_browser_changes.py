@@ -181,7 +181,7 @@ def test_refit_in_the_background_with_progress(show, served, live, fresh):
           }).observe(jobs, { subtree: true, childList: true, characterData: true, attributes: true });
         }"""
     )
-    dialog.get_by_role("button", name="refit", exact=True).click()
+    dialog.get_by_role("button", name="fit again", exact=True).click()
     dialog.wait_for(state="detached")
     page.locator("#jobs .job.done").wait_for()
     assert page.evaluate("window.bars") > 0
@@ -203,10 +203,10 @@ def test_a_refit_can_be_cancelled(show, served, live, fresh, twenty):
     page = settled(show(f"/?run={run}"))
     before = run_json(live, run)
     page.locator("#actions [data-do=edit]").click()
-    page.get_by_role("button", name="refit…").click()
+    page.get_by_role("button", name="fit again…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("estimate it").check()
-    dialog.get_by_role("button", name="refit", exact=True).click()
+    dialog.get_by_role("button", name="fit again", exact=True).click()
     dialog.wait_for(state="detached")
     page.locator("#jobs [role=progressbar]").wait_for()
     page.reload()  # jobs live on the server
@@ -293,7 +293,7 @@ def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
             page.get_by_role("button", name="choose a file").click()
         chooser.value.set_files(source)
     page.wait_for_selector(".preview")
-    assert page.locator(".chosen-column").inner_text().startswith("Texts are in text.")
+    assert page.locator(".chosen-column").inner_text().startswith("The texts are in text.")
     assert [cell.split("\n")[0] for cell in page.locator(".preview th").all_inner_texts()] == [
         "id",
         "date",
@@ -301,7 +301,7 @@ def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
         "text",
     ]
     page.locator(".preview th button", has_text="class").click()
-    assert page.locator(".chosen-column").inner_text().startswith("Texts are in class.")
+    assert page.locator(".chosen-column").inner_text().startswith("The texts are in class.")
     page.locator(".preview th button").nth(3).click()
     assert page.get_by_label("Dates").input_value() == "date"
     assert page.get_by_label("Known classes").input_value() == "class"

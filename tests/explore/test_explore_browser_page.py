@@ -75,7 +75,7 @@ def test_an_address_brings_back_meaning_try_and_lasso(show):
     seen = same_in_a_fresh_page(show, page)
     assert seen["mode"] == "meaning"
     assert seen["query"] == "refund"
-    assert "drawn on the map×" in seen["chips"]
+    assert "selected on the map×" in seen["chips"]
 
 
 def test_an_address_that_makes_no_sense_does_no_harm(show):
@@ -289,7 +289,7 @@ def test_a_server_that_goes_away_and_comes_back(show, live, browser):
         server.stop()
         page.locator(".topics button").first.click()
         page.locator("#banner").wait_for()
-        assert "does not answer" in page.locator("#banner").inner_text()
+        assert "does not respond" in page.locator("#banner").inner_text()
         assert len(rows(page)) == 50  # what was there stays
         server.start()
         page.locator("#banner").wait_for(state="hidden")

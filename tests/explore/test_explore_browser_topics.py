@@ -46,7 +46,7 @@ def test_the_panel_tells_everything_of_a_topic(show, served):
     assert f"{topic['size']} texts" in panel.locator(".facts-line").inner_text()
     headings = panel.locator("h3").all_inner_texts()
     assert [heading.split("\n")[0] for heading in headings] == [
-        "Words", "How good it is", "Over time", "By class", "Typical texts", "Borderline texts", "Related words",
+        "Words", "Quality", "Over time", "By class", "Typical texts", "Borderline texts", "Related words",
         "Neighbouring topics",
     ]  # fmt: skip
     quotes = [" ".join(text.split()) for text in panel.locator(".quote").all_inner_texts()]
@@ -160,7 +160,7 @@ def test_try_says_topic_sureness_and_reason_as_one_types(show, served, width):
         )
         assert top.index("map-over") > top.index("map-names")  # the pin does not hide behind names
     box.fill("zzzqqq xyzzy")
-    until(page, "document.querySelector('.answer').textContent.includes('None of its words is known')")
+    until(page, "document.querySelector('.answer').textContent.includes('It has no known word, so it has no topic')")
     assert "zzzqqq" in answer.inner_text()
     page.keyboard.press("Escape")
     until(page, "!document.querySelector('#try-text')")

@@ -8,7 +8,7 @@ from explore_runs import change, client_of, finished, version
 
 from coterie.explore import editing
 from coterie.runs import Run, open_run
-from coterie.topics import TopicModel
+from coterie.topics import editing as describing
 
 
 def topics(client):
@@ -50,9 +50,9 @@ def test_edits_are_those_of_the_library(client, folder, body, sentence):
 def test_many_texts_are_pinned_at_once_and_go_back_at_once(client, folder, monkeypatch):
     rows, described = rows_of(client, 0)[:10], []
     before = open_run(folder / "run").model.topics
-    describe = TopicModel._describe
+    describe = describing.describe
     client.workspace.get("run").counted.wait()
-    monkeypatch.setattr(TopicModel, "_describe", lambda model: described.append(1) or describe(model))
+    monkeypatch.setattr(describing, "describe", lambda *given: described.append(1) or describe(*given))
     assert finished(client, change(client, kind="pin", topics=[1], rows=rows * 2))["state"] == "done"
     assert len(described) == 1
     assert set(rows) <= set(rows_of(client, 1))
@@ -66,10 +66,10 @@ def test_many_texts_are_pinned_at_once_and_go_back_at_once(client, folder, monke
 def test_a_rename_describes_nothing_anew(client, monkeypatch):
     client.workspace.get("run").counted.wait()
 
-    def never(model):
+    def never(*arguments):
         raise AssertionError("described")
 
-    monkeypatch.setattr(TopicModel, "_describe", never)
+    monkeypatch.setattr(describing, "describe", never)
     assert finished(client, change(client, kind="rename", topics=[0], label="x"))["state"] == "done"
     assert finished(client, change(client, "undo"))["state"] == "done"
     assert not topics(client)[0]["named"]
@@ -107,7 +107,7 @@ def test_readers_see_the_old_run_until_the_new_one_is_written(client, folder, mo
     assert version(client) == old
     busy = change(client, kind="rename", topics=[0], label="x")
     assert busy.status_code == 409
-    assert "right now" in busy.json()["error"]
+    assert "is being changed" in busy.json()["error"]
     cancelled = client.delete(f"/api/jobs/{answer.json()['id']}").json()
     assert cancelled["state"] == "running"  # it is being written already
     go.set()
@@ -138,7 +138,7 @@ def test_a_change_for_another_version_is_refused(client, folder):
     run.save()
     answer = client.post("/api/runs/run/edits", json={"version": old, "kind": "ban", "terms": ["parcel"]})
     assert answer.status_code == 409
-    assert "changed meanwhile" in answer.json()["error"]
+    assert "changed in the meantime" in answer.json()["error"]
     assert topics(client)[0]["label"] == "from elsewhere"
 
 
@@ -146,9 +146,9 @@ def test_a_change_for_another_version_is_refused(client, folder):
     ("body", "status", "word"),
     [
         ({"kind": "rename", "topics": [99], "label": "x"}, 404, "99"),
-        ({"kind": "rename", "topics": [0], "label": "  "}, 422, "called"),
+        ({"kind": "rename", "topics": [0], "label": "  "}, 422, "must not be empty"),
         ({"kind": "rename", "topics": [0, 1], "label": "x"}, 422, "1 topics"),
-        ({"kind": "rename", "topics": [0]}, 422, "called"),
+        ({"kind": "rename", "topics": [0]}, 422, "must not be empty"),
         ({"kind": "rename", "topics": [0], "label": "x", "parts": 2}, 422, "parts"),
         ({"kind": "merge", "topics": [0]}, 422, "2 topics"),
         ({"kind": "merge", "topics": [0, 0]}, 422, "twice"),
@@ -191,14 +191,14 @@ def test_edits_of_two_runs_do_not_wait_for_each_other(client, folder):
 
 
 def test_counted_texts_are_taken_over(client, monkeypatch):
-    from coterie import runs
+    from coterie.runs import run as opening
 
     client.workspace.get("run").counted.wait()
 
     def never(*arguments):
         raise AssertionError("counted again")
 
-    monkeypatch.setattr(runs, "count", never)
+    monkeypatch.setattr(opening, "collect", never)
     assert finished(client, change(client, kind="merge", topics=[0, 1]))["state"] == "done"
     until = time.monotonic() + 20
     while not client.get("/api/runs/run").json()["ready"]:

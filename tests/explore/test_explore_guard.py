@@ -31,7 +31,7 @@ def test_names_of_this_machine_are_served(reader, host):
 def test_other_names_are_not(reader, host):
     answer = reader.get("/api/about", headers={"host": host})
     assert answer.status_code == 421
-    assert "does not answer" in answer.json()["error"]
+    assert "does not serve" in answer.json()["error"]
 
 
 def test_the_given_name_is_served_and_all_addresses_where_all_are_listened_on(folder):

@@ -171,7 +171,7 @@ def test_a_map_that_is_damaged_or_of_another_run_is_told(folder, tmp_path):
     with pytest.raises(InputError, match="damaged or was changed"):
         open_run(folder / "run").map()
     make_run(tmp_path / "other", write_texts(tmp_path / "other.csv", n_texts=80))
-    with pytest.raises(InputError, match="not the map of the run"):
+    with pytest.raises(InputError, match="does not belong to this run"):
         read_map(tmp_path / "other" / MAP, [0, 1, 2, 3], 160)
     (tmp_path / "torn").write_bytes(whole[:40])
     with pytest.raises(InputError):

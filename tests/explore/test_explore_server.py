@@ -123,7 +123,7 @@ def test_no_answer_has_a_path_of_this_machine(folder, tmp_path):
         assert str(tmp_path.parent.parent).encode() not in answer.content, answer.url
         assert b"site-packages" not in answer.content
     gone = next(answer.json() for answer in answers if answer.url.path == "/api/runs/none")
-    assert gone["error"] == "there is no run called 'none' in this folder"
+    assert gone["error"] == "there is no run 'none' in this folder"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_the_command_serves_and_ends_with_ctrl_c(folder):
         port = taken.getsockname()[1]
         server, said = started(folder / "run", "--no-browser", "--port", port)
         try:
-            assert f"port {port} is taken" in said
+            assert f"port {port} is in use; using " in said
             address = server.stdout.readline().split()[0]
             assert address.endswith("/?run=run")
             assert httpx2.get(address).status_code == 200
@@ -253,7 +253,7 @@ def test_the_command_serves_and_ends_with_ctrl_c(folder):
         finally:
             code, _, errors = ended(server, signal.SIGINT)
     assert code == 130
-    assert errors.strip() == "coterie: interrupted; nothing was left half-written"
+    assert errors.strip() == "coterie: interrupted; no incomplete files were left behind"
 
 
 @pytest.mark.process
@@ -278,10 +278,10 @@ def test_other_machines_need_a_token(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["none"], "run.json is missing"),
-        (["--folder", "none"], "no folder"),
+        (["none"], "none is not a run folder: it has no run.json"),
+        (["--folder", "none"], "none does not exist"),
         (["run", "--folder", ".."], "is not in"),
-        (["run", "--token", "short"], "8 letters"),
+        (["run", "--token", "short"], "at least 8 ASCII characters"),
         (["run", "--port", "99999"], "port"),
         (["run", "--host", "999.1.1.1", "--no-browser"], "--host"),
     ],
@@ -308,7 +308,7 @@ def test_the_browser_opens_once_the_server_answers(folder, monkeypatch):
 
     module._welcome(Server(), "http://127.0.0.1:1/?run=run", True, said.append)
     assert opened == ["http://127.0.0.1:1/?run=run"]
-    assert "open the address yourself" in said[-1]
+    assert "open the URL yourself" in said[-1]
     module._welcome(Server(), "http://127.0.0.1:1/", False, said.append)
     assert len(opened) == 1
 

@@ -160,12 +160,12 @@ def test_columns_that_cannot_be_used_say_why():
 
 def test_what_was_asked_for_in_words():
     said = " ".join(
-        asked({"n_topics": 12, "language": ["en", "fr"], "seeds": {"billing": ["invoice", "VAT"]}}, 12)
+        asked({"n_topics": 12, "language": ["en", "fr"], "seed_words": {"billing": ["invoice", "VAT"]}}, 12)
     )
-    assert "12 topics were asked for." in said
+    assert "12 topics were requested." in said
     assert "en, fr" in said
     assert "billing (invoice, VAT)" in said
-    assert "left to the texts" in asked({"n_topics": "auto"}, 3)[0]
+    assert "was estimated" in asked({"n_topics": "auto"}, 3)[0]
 
 
 def test_edits_are_listed(hostile):

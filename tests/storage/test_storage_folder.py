@@ -120,24 +120,24 @@ def refused(folder, message):
 def test_folders_that_are_not_ours_are_refused_before_any_work(tmp_path, monkeypatch):
     documents = tmp_path / "documents"
     (documents / "work").mkdir(parents=True)
-    refused(documents, r"documents holds files but no run\.json.*choose an empty or a new folder")
+    refused(documents, r"documents contains files but no run\.json.*choose an empty or a new folder")
     (documents / MARKER).mkdir()
-    refused(documents, "holds files but no")
+    refused(documents, "contains files but no")
     (tmp_path / "file").write_text("x")
     refused(tmp_path / "file", "is a file, not a folder")
-    refused(tmp_path / "file" / "run", "cannot be written: part of its path is a file")
-    refused("/", "disk of its own")
-    refused("a\0b", "is no path of a folder")
+    refused(tmp_path / "file" / "run", "could not be written: part of its path is a file")
+    refused("/", "is a mount point and cannot be replaced; choose a folder inside it")
+    refused("a\0b", "is not a valid folder path")
     refused(tmp_path / ("x" * 300), "name is too long")
     monkeypatch.chdir(documents / "work")
-    refused(".", "is the folder that you are in")
+    refused(".", "is the current folder and cannot be replaced; change to another folder")
     assert names(tmp_path) == ["documents", "file"]
 
 
 def test_what_becomes_foreign_meanwhile_is_refused_in_the_end(tmp_path, way):
     folder = tmp_path / "run"
     with (  # noqa: PT012
-        pytest.raises(InputError, match=r"holds files but no run\.json"),
+        pytest.raises(InputError, match=r"contains files but no run\.json"),
         replaced(folder, marker=MARKER) as new,
     ):
         (new / MARKER).touch()
@@ -339,7 +339,7 @@ def test_recover_says_what_to_do_if_it_cannot(run, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(os, "rename", denied)
-    with pytest.raises(InputError, match=r"cannot be put back \(Permission denied\); rename .*\.old to run"):
+    with pytest.raises(InputError, match=r"cannot be restored \(Permission denied\); rename .*\.old to run"):
         recover(run)
 
 
@@ -366,7 +366,9 @@ def test_a_reader_reads_again_when_the_folder_was_replaced(run):
 
     assert read_steadily(run, read) == "newer"
     assert seen == ["old", "new", "newer"]
-    with pytest.raises(InputError, match="again and again"):
+    with pytest.raises(
+        InputError, match="is being changed by another process; try again when that has finished"
+    ):
         read_steadily(run, lambda folder: save(run, "x"))
 
 
@@ -392,7 +394,7 @@ def test_what_the_system_refuses_is_told_in_words(run, monkeypatch, way, call, c
         patched.setattr(os, call, refuse)
         if call == "link":
             patched.setattr(trees.shutil, "copy2", refuse)
-        with pytest.raises(InputError, match=rf"run cannot be written: {words}"):
+        with pytest.raises(InputError, match=rf"run could not be written: {words}"):
             save(run, "new")
     assert text(run) == "old"
     assert names(run) == ["notes.txt", MARKER]
@@ -417,13 +419,13 @@ def test_the_second_rename_fails_and_the_old_folder_is_back(run, monkeypatch):
 
 def test_faults_in_the_block_are_told_of_the_folder_and_others_pass(run):
     with (
-        pytest.raises(InputError, match="run cannot be written: the disk is full") as told,
+        pytest.raises(InputError, match="run could not be written: the disk is full") as told,
         replaced(run, marker=MARKER),
     ):
         raise OSError("No space left on device (os error 28)")  # as polars says it
     assert ".coterie-" not in str(told.value)
     with (
-        pytest.raises(InputError, match=r"run cannot be written: it is a folder"),
+        pytest.raises(InputError, match=r"run could not be written: it is a folder"),
         replaced(run, marker=MARKER) as new,
     ):
         new.write_text("x")

@@ -91,8 +91,8 @@ class Coterie(TopicEstimator):
         Whether the topics are the refined ones.
     share_
         The weight of `embeddings` relative to co-occurrence, from 0 to 0.85; 0 without them.
-    anchor_topics_
-        The topic of each group of anchors given to `fit`, −1 if no text contains them.
+    seed_topics_
+        The topic of each group of seed columns given to `fit`, −1 if no text contains them.
 
     >>> X = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 3], [0, 0, 2, 1], [0, 0, 1, 1]])
     >>> model = Coterie(n_topics=2).fit(X)
@@ -103,7 +103,7 @@ class Coterie(TopicEstimator):
     """
 
     #: Whether texts are vectors in a space of the method's own, which chooses the number of topics by itself
-    #: and takes embeddings and anchors.
+    #: and takes embeddings and seed columns.
     has_own_space: ClassVar[bool] = True
     _by_column = ("components_", "term_weights_", "term_vectors_", "coefficients_", "term_shares_")
 
@@ -159,7 +159,7 @@ class Coterie(TopicEstimator):
             How many texts each row stands for.
         texts
             One a row, where `embeddings` are made of them.
-        anchors
+        seed_columns
             Topics to look for: columns of X for each. A text that holds terms of one of them alone helps to
             learn that topic; where it belongs in the end is decided as for all others.
         """
@@ -195,7 +195,7 @@ class Coterie(TopicEstimator):
             Row blocks of distinct documents.
         vectors
             Embeddings of the documents, a row for each.
-        anchors
+        seed_columns
             As in `fit`.
         """
         engine = self._documents(documents, None).engine
@@ -396,7 +396,7 @@ class Coterie(TopicEstimator):
         return max(found.n_topics, fewest)
 
     def _topics(self, texts: Sample, centers: Floats, held: Ints) -> tuple[Coefficients, float]:
-        """What tells topics apart, and how sharply. Texts that an anchor holds stay with it meanwhile."""
+        """What tells topics apart, and how sharply. Texts of a seed stay with it meanwhile."""
         n_topics = len(centers)
         labels = texts.gather(lambda block: _nearest(block, centers))
         labels = np.where(held == FREE, labels, held)
@@ -501,7 +501,7 @@ def _checked_seed_columns(seed_columns: Sequence[npt.ArrayLike], n_terms: int) -
     checked = [np.asarray(columns, dtype=np.int64) for columns in seed_columns]
     for columns in checked:
         if ((columns < 0) | (columns >= n_terms)).any():
-            raise InputError(f"anchors must be columns of X, 0 to {n_terms - 1}; got {columns.tolist()}")
+            raise InputError(f"seed columns must be columns of X, 0 to {n_terms - 1}; got {columns.tolist()}")
     return checked
 
 

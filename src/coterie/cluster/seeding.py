@@ -1,4 +1,4 @@
-"""Topics that somebody named beforehand: texts that hold their words, and the clusters these begin with."""
+"""Seed words: which texts contain them, and the clusters that these begin with."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from coterie.engines import Block, MemoryEngine
 from coterie.linalg.rows import unit_dense
 from coterie.linalg.spherical import spherical_kmeans
 
-#: The label of a text that no anchor holds.
+#: The label of a text that belongs to no seed.
 FREE = -1
 
 
 def seed_of_text(seed_columns: Sequence[npt.ArrayLike], counts: csr_matrix) -> Ints:
-    """The anchor that holds each text, by number: the only one of which it has a word; else `FREE`.
+    """The seed of each text, by number: the only one of which it contains a word; else `FREE`.
 
-    >>> held_by([[0], [1, 2]], csr_matrix([[1, 0, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])).tolist()
+    >>> seed_of_text([[0], [1, 2]], csr_matrix([[1, 0, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])).tolist()
     [0, 1, -1, -1]
     """
     words = np.zeros((counts.shape[1], len(seed_columns)))
@@ -31,27 +31,27 @@ def seed_of_text(seed_columns: Sequence[npt.ArrayLike], counts: csr_matrix) -> I
 
 
 def centers_around(
-    texts: Sample, held: Ints, n_anchors: int, n_topics: int, random: np.random.RandomState, **settings: float
+    texts: Sample, held: Ints, n_seeds: int, n_topics: int, random: np.random.RandomState, **settings: float
 ) -> Floats:
-    """Centres to begin with: of the texts each anchor holds, then of clusters of the texts that are free."""
-    sums = texts.sum(lambda block: _sums(block, held[block.rows], n_anchors))
-    anchored = unit_dense(sums)
-    if n_topics == n_anchors:
-        return anchored
+    """Initial centres: of the texts of each seed, then of clusters of the texts that are free."""
+    sums = texts.sum(lambda block: _sums(block, held[block.rows], n_seeds))
+    seeded = unit_dense(sums)
+    if n_topics == n_seeds:
+        return seeded
     free = [
         Block(block.text_vectors, np.where(held[block.rows] == FREE, block.weights, 0.0), block.start)
         for block in texts.blocks
     ]
     found = spherical_kmeans(
         MemoryEngine(free, texts.threads),
-        n_topics - n_anchors,
+        n_topics - n_seeds,
         random,
         **settings,  # type: ignore[arg-type]
     )
-    return np.vstack([anchored, found.centers])
+    return np.vstack([seeded, found.centers])
 
 
-def _sums(block: Texts, held: Ints, n_anchors: int) -> Floats:
+def _sums(block: Texts, held: Ints, n_seeds: int) -> Floats:
     some = np.flatnonzero(held != FREE)
-    member = csr_matrix((block.weights[some], (held[some], some)), shape=(n_anchors, len(held)))
+    member = csr_matrix((block.weights[some], (held[some], some)), shape=(n_seeds, len(held)))
     return np.asarray(member @ block.text_vectors)

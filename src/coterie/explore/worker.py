@@ -44,7 +44,7 @@ class Named(TextSource):
     tokenised: bool = False
 
     @property
-    def place(self) -> str:
+    def source_name(self) -> str:
         """The name that people know."""
         return self.name
 

@@ -65,7 +65,7 @@ class FittedMethod(ABC):
     @property
     def seed_topics(self) -> Ints:
         """The topic of each group of seed words, −1 for one that no text used; none if it takes no seeds."""
-        return np.asarray(getattr(self.last, "anchor_topics_", ()), dtype=np.int64)
+        return np.asarray(getattr(self.last, "seed_topics_", ()), dtype=np.int64)
 
     @abstractmethod
     def score(self, X: csr_matrix, embeddings: Vectors | None) -> tuple[Array, Array]:
