@@ -279,7 +279,7 @@ def test_engines_and_weights_that_are_not_numbers_are_refused(name, bad):
             use(engine)
     with pytest.raises(InputError, match="sample_weight must be finite and non-negative"):
         ESTIMATORS[name]().fit(X, sample_weight=weights)
-    with pytest.raises(InputError, match="carry their own"):
+    with pytest.raises(InputError, match="whose blocks have their own weights"):
         ESTIMATORS[name]().fit(MemoryEngine(blocks_of(X, WEIGHTS, 17)), sample_weight=WEIGHTS)
 
 

@@ -290,9 +290,11 @@ def test_a_model_with_vectors_asks_for_them(collection):
                 match="fitted with an array of embeddings: pass embeddings=… with one row per text",
             ):
                 getattr(by_array, method)(X, **named)
-        with pytest.raises(InputError, match="give texts=… or embeddings=…, one for each row of X"):
+        with pytest.raises(InputError, match="pass texts=… or embeddings=…, one for each row of X"):
             getattr(by_texts, method)(X)
-    with pytest.raises(InputError, match="Coterie has embeddings: give texts=…, one for each row of X"):
+    with pytest.raises(
+        InputError, match="Coterie was fitted with embeddings: pass texts=…, one for each row of X"
+    ):
         fitted(encoder, X)
     with pytest.raises(InputError, match="texts must have one text for each of 200 rows, got 199"):
         fitted(encoder, X, texts=texts[1:])

@@ -160,7 +160,10 @@ def test_try_says_topic_sureness_and_reason_as_one_types(show, served, width):
         )
         assert top.index("map-over") > top.index("map-names")  # the pin does not hide behind names
     box.fill("zzzqqq xyzzy")
-    until(page, "document.querySelector('.answer').textContent.includes('It has no known word, so it has no topic')")
+    until(
+        page,
+        "document.querySelector('.answer').textContent.includes('It has no known word, so it has no topic')",
+    )
     assert "zzzqqq" in answer.inner_text()
     page.keyboard.press("Escape")
     until(page, "!document.querySelector('#try-text')")

@@ -6,9 +6,10 @@ turns that into a description of the topics, and `finish` into a record of each 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
@@ -18,6 +19,7 @@ from coterie.embeddings import Vectors
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
 from coterie.engines.memory import rows as rows_of
+from coterie.engines.threads import ordered_map, usable_threads
 from coterie.linalg.rows import unit_dense
 from coterie.map.layout import Known, TopicMap
 from coterie.progress import tell
@@ -29,6 +31,8 @@ from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import NONE, Scored, Scorer
 from coterie.topics.scores import PINNED, Look, Scores, VectorStore, look
 
+T = TypeVar("T")
+
 #: Texts from which confidence is learned and typical ones are picked.
 _SAMPLE = 32_768
 #: Typical texts named for a topic, and those looked at to find some that differ.
@@ -38,7 +42,7 @@ _ALIKE = 0.6
 #: Terms whose co-occurrence and distinctiveness are measured.
 _TOP = 10
 #: Rows worked on together: what is dense stays small.
-_ROWS = 8_192
+_ROWS = 4_096
 
 
 @dataclass(frozen=True)
@@ -146,22 +150,17 @@ def read_topics(
     step = max(-(-documents.n_rows // _SAMPLE), 1)
     pinned = pinned or {}
 
-    def read(block: Block) -> list[tuple[Block, Look, Scored, Ints, csr_matrix, Array]]:
-        parts = []
-        for piece in _pieces(block):
-            some = slice(piece.start, piece.start + piece.X.shape[0])
-            scored = scorer.score(piece.X, None if embeddings is None else embeddings[some])
-            here = {
-                row - piece.start: topic for row, topic in pinned.items() if some.start <= row < some.stop
-            }
-            seen = look(scorer, scored, here)
-            chosen = np.arange(-piece.start % step, piece.X.shape[0], step)
-            kept = Scored(scored.X[chosen], np.zeros(0), scored.memberships[chosen], scored.vectors[chosen])
-            counts = term_counts(Block(scored.X, piece.weights), seen.topic, len(scorer.ids))
-            sums = _vector_sums(seen.topic, piece.weights, scored.vectors, len(scorer.ids))
-            vectors.put(piece.start, scored.vectors)
-            parts.append((piece, seen, kept, chosen, counts, sums))
-        return parts
+    def read(piece: Block) -> tuple[Block, Look, Scored, Ints, csr_matrix, Array]:
+        some = slice(piece.start, piece.start + piece.X.shape[0])
+        scored = scorer.score(piece.X, None if embeddings is None else embeddings[some])
+        here = {row - piece.start: topic for row, topic in pinned.items() if some.start <= row < some.stop}
+        seen = look(scorer, scored, here)
+        chosen = np.arange(-piece.start % step, piece.X.shape[0], step)
+        kept = Scored(scored.X[chosen], np.zeros(0), scored.memberships[chosen], scored.vectors[chosen])
+        counts = term_counts(Block(scored.X, piece.weights), seen.topic, len(scorer.ids))
+        sums = _vector_sums(seen.topic, piece.weights, scored.vectors, len(scorer.ids))
+        vectors.put(piece.start, scored.vectors)
+        return piece, seen, kept, chosen, counts, sums
 
     vectors = VectorStore(documents.n_rows, scorer.method.dimensions)
     n_topics, width = len(scorer.ids), scorer.method.dimensions
@@ -170,7 +169,7 @@ def read_topics(
     )
     sample: list[tuple[Ints, Array, Ints, Scored]] = []
     tell("describing topics", 0, documents.n_rows, "texts")
-    for parts in documents.map(read):
+    for parts in documents.map(lambda block: _by_pieces(read, block)):
         for piece, seen, kept, chosen, counts, sums in parts:
             _add(reading, piece, seen, counts, sums)
             sample.append((chosen + piece.start, piece.weights[chosen], seen.topic[chosen], kept))
@@ -188,12 +187,18 @@ def read_topics(
     return reading
 
 
-def _pieces(block: Block) -> Iterator[Block]:
-    """A block in pieces that are small even where every row has a number for each topic."""
+def _by_pieces(function: Callable[[Block], T], block: Block) -> list[T]:
+    """Apply a function to a block in pieces that are small even where each row has a number for each topic.
+
+    Threads share the pieces of a block if it is the only one, else they share the blocks.
+    """
     n_rows = block.X.shape[0]
-    for start in range(0, max(n_rows, 1), _ROWS):
-        stop = min(start + _ROWS, n_rows)
-        yield Block(rows_of(block.X, start, stop), block.weights[start:stop], block.start + start)
+    starts = range(0, max(n_rows, 1), _ROWS)
+    pieces = (
+        Block(rows_of(block.X, a, min(a + _ROWS, n_rows)), block.weights[a : a + _ROWS], block.start + a)
+        for a in starts
+    )
+    return list(ordered_map(function, pieces, min(usable_threads(None), len(starts))))
 
 
 def _vector_sums(topics: Ints, weights: Array, vectors: Array, n_topics: int) -> Array:
@@ -266,18 +271,13 @@ def finish(documents: Engine, scorer: Scorer, reading: Reading, description: Des
         looks[start] = part
         start += len(part.topic)
 
-    def record(block: Block) -> Scores:
-        pieces = []
-        for piece in _pieces(block):
-            seen = looks[piece.start]
-            pieces.append(
-                explained(scorer, description, piece.X, seen, vectors.get(piece.start, len(seen.topic)))
-            )
-        return Scores.joined(pieces)
+    def record(piece: Block) -> Scores:
+        seen = looks[piece.start]
+        return explained(scorer, description, piece.X, seen, vectors.get(piece.start, len(seen.topic)))
 
     parts: list[Scores] = []
-    for scores in documents.map(record):
-        parts.append(scores)
+    for scores in documents.map(lambda block: _by_pieces(record, block)):
+        parts += scores
         tell("explaining assignments", sum(map(len, parts)), documents.n_rows, "texts")
     return Scores.joined(parts)
 

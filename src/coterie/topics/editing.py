@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Terms of a topic that are kept.
 _TERMS = 20
-#: States before the last edits that are kept for undo; edits before them are replayed.
+#: Different states that are kept for undo; edits before them are replayed.
 _KEPT_STATES = 20
 
 
@@ -201,10 +201,16 @@ def _follow(model: TopicModel, edits: Iterable[Edit], *, skip: bool) -> None:
             # kept in the log: it may mean something again in the next fit
             new = replace(state, log=(*state.log, edit), skipped=state.skipped + 1)
             warnings.warn(f"skipped an edit: {error}", stacklevel=5)
-        model._history = (*model._history, state)[-_KEPT_STATES:]
+        model._history = _kept((*model._history, state))
         model.state = new
     if due:
         model.state = described(model, model.state.edited, before=model.state)
+
+
+def _kept(history: tuple[State, ...]) -> tuple[State, ...]:
+    """The last states; those that share their scores, as between renames and pins, count as one."""
+    distinct = list(dict.fromkeys(id(state.scores) for state in reversed(history)))[:_KEPT_STATES]
+    return tuple(state for state in history if id(state.scores) in set(distinct))
 
 
 def described(
