@@ -6,7 +6,7 @@ import json
 import platform
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -75,12 +75,19 @@ def read_record(folder: Path) -> dict[str, Any]:
     return info
 
 
-def write_record(folder: Path, content: dict[str, Any]) -> None:
-    """Write run.json, with a checksum of every other file in the folder."""
-    content["files"] = {
-        path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": checksum(path)}
+def write_record(
+    folder: Path, content: dict[str, Any], known: Mapping[str, dict[str, Any]] | None = None
+) -> None:
+    """Write run.json, with a checksum of every other file in the folder, if it is not `known`."""
+    known = known or {}
+    files = {
+        path.relative_to(folder).as_posix(): path
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != MARKER
+    }
+    content["files"] = {
+        name: known.get(name) or {"bytes": path.stat().st_size, "sha256": checksum(path)}
+        for name, path in files.items()
     }
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     (folder / MARKER).write_text(text, encoding="utf-8")

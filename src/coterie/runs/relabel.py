@@ -31,14 +31,14 @@ from coterie.runs.record import (
 )
 from coterie.storage.files import same_file
 from coterie.storage.folder import read_steadily, replaced
-from coterie.storage.state import ARRAYS_FILE, STATE_FILE, read_state, rewrite_state
+from coterie.storage.state import ARRAYS_FILE, STATE_FILE, arrays_of, read_values, rewrite_state
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_csv, read_parquet
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
 
 #: Rows written at a time.
-_ROWS = 1 << 16
+_ROWS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,19 @@ def rename(folder: Path, topic: int | str, label: str) -> Renamed:
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any], list[Topic]]:
     """The record, the state of the model, and the topics of a run."""
     info = read_record(folder)
-    for name in (STATE_FILE, ARRAYS_FILE):
-        check_file(folder, f"{MODEL}/{name}", info)
-    data = read_state(folder / MODEL, "model")
+    check_file(folder, f"{MODEL}/{STATE_FILE}", info)
+    data = _values(folder)
     return info, data, _topics(folder, data, info)
+
+
+def _values(folder: Path) -> dict[str, Any]:
+    """The plain values of the model, and the terms of its topics."""
+    data = read_values(folder / MODEL, "model")
+    try:
+        data["description"]["terms"] = arrays_of(folder / MODEL, data["description"]["terms"])
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{folder / MODEL} is damaged: {error!r:.100}; fit again") from None
+    return data
 
 
 def _topics(folder: Path, data: dict[str, Any], info: dict[str, Any]) -> list[Topic]:
@@ -101,7 +110,7 @@ def only_renames(before: Sequence[Edit], after: Sequence[Edit]) -> bool:
 def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit]) -> None:
     """Write a run anew with topics named by `names`, and the log of edits that led to them."""
     info = read_record(folder)
-    data = read_state(folder / MODEL, "model")
+    data = _values(folder)
     ids: list[int] = info["topics"]
     labels = dict(zip(ids, topic_labels(_terms(data), ids, names), strict=True))
     with replaced(folder, marker=MARKER, ours=OURS) as staging:
@@ -111,12 +120,13 @@ def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit]) -> No
         _relabel_topics(folder, staging, labels)
         _relabel_rows(folder, staging, info, labels)
         if MAP in info["files"]:
-            same_file(check_file(folder, MAP, info), staging / MAP)
+            same_file(folder / MAP, staging / MAP)
         (staging / EDITS).write_text(log.dumps(edits), encoding="utf-8")
         applied = len(edits) - (_count(data["edits"]) - int(info.get("edits_applied", len(edits))))
         record = {**info, "made": now(), "versions": versions(), "edits_applied": applied}
         _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
-        write_record(staging, record)
+        same = (f"{MODEL}/{ARRAYS_FILE}", MAP)
+        write_record(staging, record, {name: info["files"][name] for name in same if name in info["files"]})
 
 
 def _count(edits: str) -> int:

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from coterie.errors import InputError
 from coterie.storage import files
-from coterie.storage.arrays import RESERVED, Array, read_arrays, savable, write_arrays
+from coterie.storage.arrays import RESERVED, Array, read_arrays, read_some, savable, write_arrays
 from coterie.storage.files import AGAIN, cannot, checksum, read_json
 
 __all__ = ["ARRAYS_FILE", "STATE_FILE", "VERSION", "checksum", "read_state", "rewrite_state", "write_state"]
@@ -84,6 +84,23 @@ def rewrite_state(old: str | Path, new: str | Path, changes: Mapping[str, Any]) 
     if encoder.arrays:
         raise ValueError("values that are changed must have no arrays")
     _write_text(new / STATE_FILE, _text(whole, whole["state"]))
+
+
+def read_values(folder: str | Path, kind: str) -> dict[str, Any]:
+    """The plain values of a state; an array is an object ``{"$array": name}`` (`arrays_of`)."""
+    path = Path(folder) / STATE_FILE
+    whole = read_json(path)
+    _check_format(whole, kind, path)
+    _check_content(whole, path)
+    if not isinstance(whole["state"], dict):
+        raise _damaged(path, "it does not fit its arrays")
+    return dict(whole["state"])
+
+
+def arrays_of(folder: str | Path, values: list[Any]) -> list[Array]:
+    """The arrays that values of `read_values` stand for."""
+    names = [value["$array"] for value in values]
+    return read_some(Path(folder) / ARRAYS_FILE, names)
 
 
 def read_state(folder: str | Path, kind: str) -> dict[str, Any]:
