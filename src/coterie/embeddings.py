@@ -84,9 +84,9 @@ def embeddings_of_rows(
         )
     if texts is None:
         how = "texts=… or embeddings=…" if fitted else "texts=…"
-        raise InputError(f"Coterie was fitted with embeddings: pass {how}, one for each row of X")
+        raise InputError(f"Coterie uses embeddings: pass {how}, one for each row of X")
     if len(texts) != n_rows:
-        raise InputError(f"texts must have one text for each of {n_rows} rows, got {len(texts)}")
+        raise InputError(f"texts must have one text for each row of X ({n_rows}), got {len(texts)}")
     return vectors_of(source, texts)
 
 

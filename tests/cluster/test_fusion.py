@@ -292,13 +292,11 @@ def test_a_model_with_vectors_asks_for_them(collection):
                 getattr(by_array, method)(X, **named)
         with pytest.raises(InputError, match="pass texts=… or embeddings=…, one for each row of X"):
             getattr(by_texts, method)(X)
-    with pytest.raises(
-        InputError, match="Coterie was fitted with embeddings: pass texts=…, one for each row of X"
-    ):
+    with pytest.raises(InputError, match="Coterie uses embeddings: pass texts=…, one for each row of X"):
         fitted(encoder, X)
-    with pytest.raises(InputError, match="texts must have one text for each of 200 rows, got 199"):
+    with pytest.raises(InputError, match="texts must have one text for each row of X \\(200\\), got 199"):
         fitted(encoder, X, texts=texts[1:])
-    with pytest.raises(InputError, match="texts must have one text for each of 1 rows, got 200"):
+    with pytest.raises(InputError, match="texts must have one text for each row of X \\(1\\), got 200"):
         by_texts.predict(X[:1], texts=texts)
 
 

@@ -206,7 +206,7 @@ def test_parquet_types_must_stay_the_same_but_for_nulls(tmp_path):
     found = read_parquet(write(ParquetWriter, tmp_path / "x", typed, null))
     assert_frame_equal(found, pl.DataFrame({"a": ["x", None]}))
     with pytest.raises(
-        InputError, match="the column 'a' holds Null, in a batch String; give all batches the same types"
+        InputError, match="column 'a' has type Null, but a batch has String; give all batches the same types"
     ):
         write(ParquetWriter, tmp_path / "y", null, typed)
     found = read_parquet(write(ParquetWriter, tmp_path / "z", null, typed, schema={"a": pl.String}))

@@ -390,7 +390,7 @@ class Coterie(TopicEstimator):
             plausible = " or ".join(map(str, found.peaks))
             warnings.warn(
                 "The texts show no more structure than shuffled texts, so there is one topic. "
-                f"To get more, set n_topics; {plausible} is most plausible.",
+                f"To get more, set n_topics; {plausible} topics are most plausible.",
                 stacklevel=4,
             )
         return max(found.n_topics, fewest)

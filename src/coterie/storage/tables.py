@@ -216,8 +216,8 @@ class ParquetWriter(_Writer):
         for name, dtype in schema.items():
             if frame.schema[name] not in (dtype, pl.Null):
                 raise InputError(
-                    f"{self.path}: the column {name!r} holds {dtype}, in a batch {frame.schema[name]}; "
-                    "give all batches the same types, or the writer a schema"
+                    f"{self.path}: column {name!r} has type {dtype}, but a batch has {frame.schema[name]}; "
+                    "give all batches the same types, or pass a schema"
                 )
         return frame if frame.schema == schema else frame.cast(schema)
 

@@ -285,7 +285,7 @@ def topics_of(
 def _texts_of(model: TopicModel, why: str) -> Collection:
     if model.collection is None:
         raise InputError(
-            f"{why}, and a loaded model has none: coterie.open_run(folder).with_texts() is one that has"
+            f"{why}, which a loaded model does not have; use coterie.open_run(folder).with_texts()"
         )
     return model.collection
 
