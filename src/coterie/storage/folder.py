@@ -133,13 +133,18 @@ def _place(folder: str | Path) -> Path:
 
 
 def _refuse_foreign(target: Path, marker: str) -> None:
-    """Refuse what is not ours to replace."""
+    """Refuse what is not ours to replace.
+
+    What is in the folder is read in one step: another process may be swapping it.
+    """
     try:
-        os.lstat(target)
+        names = os.listdir(target)
     except FileNotFoundError:
         return
-    if not target.is_dir():
-        raise InputError(f"{target} is a file, not a folder; choose another name")
+    except NotADirectoryError:
+        if not os.path.lexists(target):  # a part of its path is the file
+            raise
+        raise InputError(f"{target} is a file, not a folder; choose another name") from None
     if os.path.ismount(target):
         raise InputError(f"{target} is a mount point and cannot be replaced; choose a folder inside it")
     if _inside(target):
@@ -147,7 +152,7 @@ def _refuse_foreign(target: Path, marker: str) -> None:
             f"{target} is the current folder and cannot be replaced; "
             "change to another folder, or choose a folder inside it"
         )
-    if not (target / marker).is_file() and os.listdir(target):
+    if names and (marker not in names or (target / marker).is_dir()):
         raise InputError(
             f"{target} contains files but no {marker}, so it was not written by coterie and is not replaced; "
             "choose an empty or a new folder"
