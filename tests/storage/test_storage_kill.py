@@ -136,8 +136,9 @@ def test_sigint_leaves_a_complete_folder_and_no_leftovers(program, tmp_path, way
     for delay in (0.0, 0.01, 0.02, 0.03, 0.05):
         script = (
             f"import sys; sys.path.insert(0, {str(Path(saver.__file__).parent)!r}); import storage_saver as saver\n"
-            "print('ready', flush=True)\n"
-            f"try: saver.child(saver.Path({str(folder)!r}), {way!r}, 0)\n"
+            "try:\n"
+            "    print('ready', flush=True)\n"
+            f"    saver.child(saver.Path({str(folder)!r}), {way!r}, 0)\n"
             "except KeyboardInterrupt: print('interrupted')"
         )
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)

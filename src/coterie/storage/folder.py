@@ -238,7 +238,7 @@ def _put(staging: Path, target: Path, marker: str, ours: Collection[str]) -> Non
             lock = take(target)
         except FileNotFoundError:
             recover(target)  # it may be aside for a moment
-            if not os.path.lexists(target) and _renamed(staging, target):
+            if _absent(target) and _renamed(staging, target):
                 return
             continue
         if lock is None:
@@ -254,6 +254,15 @@ def _put(staging: Path, target: Path, marker: str, ours: Collection[str]) -> Non
         finally:
             lock.release()
     raise InputError(f"{target} is being written by another process; try again when that has finished")
+
+
+def _absent(target: Path) -> bool:
+    """Is there no such folder, and none moved aside? Looked at three times: a listing may miss a rename."""
+    for _ in range(3):
+        if os.path.lexists(target) or _leftovers(target, "old"):
+            return False
+        time.sleep(_PAUSE)
+    return not os.path.lexists(target)
 
 
 def _renamed(staging: Path, target: Path) -> bool:
