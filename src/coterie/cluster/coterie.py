@@ -1,4 +1,4 @@
-"""The method to reach for first: company of words, vectors, clusters, refinement that checks itself."""
+"""Coterie, the default method: word co-occurrence, text vectors, k-means, and a checked refinement."""
 
 from __future__ import annotations
 
@@ -358,7 +358,7 @@ class Coterie(TopicEstimator):
         self.seed_topics_ = np.arange(len(own))
 
     def _sample(self, documents: Engine, space: Space, dimensions: int, vectors: Vectors | None) -> Sample:
-        """The texts to learn from, by their vectors and, where there are any, vectors from elsewhere."""
+        """The texts to learn from, by their vectors and, if there are any, their embeddings."""
         self.view_ = None
         alone = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
         if vectors is None:

@@ -28,7 +28,7 @@ _COMPARED = 1_500
 
 @dataclass(frozen=True)
 class View:
-    """How vectors from elsewhere are turned, and how much they say beside the vectors.
+    """How embeddings are transformed, and how much they count beside the text vectors.
 
     A vector at unit length, less `mean`, along `axes`, at unit length again.
     """

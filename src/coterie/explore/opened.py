@@ -51,10 +51,10 @@ Floats = npt.NDArray[np.float32]
 _MEANINGS = 32
 #: One at a time: counting texts quiets warnings meanwhile, which threads share.
 _COUNTING = threading.Lock()
-#: Classes that are told to filter by; longer names cannot be asked for.
+#: Most classes listed as filters; classes with longer names are left out.
 _CLASSES, _LONGEST_CLASS = 200, 1000
 _PATH = re.compile(r"[/\\~.]|[A-Za-z]:[/\\]")
-#: Texts nearest to another that are told, and those among which they are looked for.
+#: Similar texts that are shown, and candidates among which they are chosen.
 _SIMILAR, _LOOKED_AT = 5, 400
 #: Terms of a text through which others are looked for: the most telling.
 _TELLING = 60
