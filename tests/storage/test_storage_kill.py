@@ -2,10 +2,12 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,8 @@ pytestmark = [
 ]
 KILLS = 100
 WAYS = ("exchange", "fallback")
+# lines at which leftovers are being removed; the last one returns through `finally`
+CLEANING = re.compile(r"remove\(|if os.path.lexists\(target\)|return True")
 
 
 @pytest.fixture
@@ -111,23 +115,25 @@ def test_ctrl_c_before_any_line_leaves_the_old_folder_or_the_new_one(tmp_path, m
     if way == "fallback":
         monkeypatch.setattr(folders, "exchange", saver.no_exchange)
     folder = fresh(tmp_path / "run")
-    before, whole, step = sys.gettrace(), False, 0
-    while not whole:
+    before, where, step = sys.gettrace(), "somewhere", 0
+    while where:
         step += 1
         saver.at_line(step, interrupt)
         try:
             saver.save(folder, "B")
-            whole = True
-        except KeyboardInterrupt:
-            pass
+            where = ""
+        except KeyboardInterrupt as error:
+            where = str(error)
         finally:
             sys.settrace(before)
+        assert saver.leftovers(folder) == [] or CLEANING.search(where), where
         settled(folder)
     assert step > 100
 
 
 def interrupt():
-    raise KeyboardInterrupt
+    """Ctrl-C, which says where it came."""
+    raise KeyboardInterrupt(*(frame.line for frame in traceback.extract_stack()[-6:]))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -61,8 +61,10 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
         recover(target)
         _refuse_foreign(target, marker)
         sweep(target)
-        staging, lock = _stage(target)
-    try:
+    staging, lock = _beside(target, "new"), None
+    try:  # from here on, for Ctrl-C may come as soon as the folder is made
+        with _told(folder):
+            lock = _stage(staging)
         with _told_of_staging(folder, staging):
             yield staging
         if not (staging / marker).is_file():
@@ -74,7 +76,8 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
             _put(staging, target, marker, ours)
     finally:
         trees.remove(staging)  # after an exchange this name leads to the old folder
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
 def recover(folder: str | Path) -> None:
@@ -187,14 +190,13 @@ def _leftovers(target: Path, ending: str) -> list[_Leftover]:
     return sorted(found)
 
 
-def _stage(target: Path) -> tuple[Path, Lock]:
+def _stage(staging: Path) -> Lock:
+    """Make the folder and lock it; before it is locked another process may take it for a leftover."""
     while True:
-        staging = _beside(target, "new")
-        staging.mkdir()
-        # before it is locked another process may take it for a leftover, and remove it
+        staging.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):
             if lock := take(staging):
-                return staging, lock
+                return lock
 
 
 def sweep(target: Path) -> None:
