@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from fixtures import dataset
+# what an assertion in these compared is shown, as in test modules
+pytest.register_assert_rewrite(
+    "contract", "explore_live", "explore_pages", "explore_runs", "report_models", "storage_saver"
+)
+
+from fixtures import dataset  # noqa: E402
 
 __all__ = ["dataset"]
 

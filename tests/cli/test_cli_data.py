@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from coterie import datasets
 from coterie.cli import main
-from coterie.datasets import convert, places
+from coterie.datasets import convert, locations
 from coterie.datasets.catalog import CATALOG, Entry, Source
 
 ROWS = [(f"class {i % 3}", f"text number {i}") for i in range(50)]
@@ -33,7 +33,7 @@ def tiny(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.delenv("COTERIE_DATA", raising=False)
-    monkeypatch.setattr(places, "_beside_checkout", lambda module: [])
+    monkeypatch.setattr(locations, "_beside_checkout", lambda module: [])
     return tmp_path / "cache" / "tiny.tsv.gz"
 
 

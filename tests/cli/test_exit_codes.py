@@ -1,5 +1,6 @@
 """How commands end: real processes, real signals, real pipes."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import click
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -44,26 +47,10 @@ def program(work, *arguments):
 
 
 def working(command):
-    """The process, at work: it sleeps, or it has used a little time since it said so.
-
-    A signal that came right after that line was written was lost once; nobody knows why.
-    """
+    """The process, at work."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "working\n"
-    state, begun = state_of(process)
-    while state == "R" and state_of(process)[1] - begun < 3:
-        time.sleep(0.005)
-        state, _ = state_of(process)
     return process
-
-
-def state_of(process):
-    """Whether a process runs (R) or sleeps (S), and how much time it has used; where the system tells."""
-    try:
-        parts = Path(f"/proc/{process.pid}/stat").read_text().rpartition(") ")[2].split()
-    except FileNotFoundError:
-        return "", 0
-    return parts[0], int(parts[11])
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -96,10 +83,41 @@ def test_a_signal_while_standard_input_is_read():
     assert (process.returncode, err) == (130, "coterie: interrupted; no incomplete files were left behind\n")
 
 
-def test_the_handler_of_sigterm_is_put_back():
-    before = signal.getsignal(signal.SIGTERM)
+def swallowed(number):
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))()
+    time.sleep(60)
+
+
+def changed(number):
+    pl.Series([1]).map_elements(lambda _: signal.raise_signal(number), pl.Int64)
+
+
+def hidden(number):
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(number)
+    raise TypeError
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("library", [swallowed, changed, hidden])
+def test_a_signal_that_a_library_keeps_to_itself_ends_the_command(capfd, number, code, library):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(click.exceptions.Exit) as ended, exits.reported():
+            library(number)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.exit_code == code
+    assert capfd.readouterr().err == "coterie: interrupted; no incomplete files were left behind\n"
+
+
+def test_handlers_are_put_back():
+    def handlers():
+        return signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT), sys.unraisablehook
+
+    before = handlers()
     assert CliRunner().invoke(main, ["data", "path", "sample"]).exit_code == 0
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert handlers() == before
 
 
 def test_a_fault_of_the_program_shows_its_traceback(tickets):

@@ -43,7 +43,7 @@ def shuffled(counts, number=0):
 
 
 def embedded(counts, dimensions=60):
-    """Texts enriched by the company their words keep, by an exact SVD of the product itself."""
+    """Texts enriched by the co-occurrence of their words, by an exact SVD of the product itself."""
     company = unit_rows(ppmi(cooccurrence(counts)))
     company = unit_rows((company + identity(company.shape[0])).tocsr())
     enriched = unit_rows((unit_rows((counts @ diags(weights.idf(counts))).tocsr()) @ company).tocsr())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coterie.datasets import convert, places
+from coterie.datasets import convert, locations
 from coterie.datasets.catalog import CATALOG, Entry, Source
 
 
@@ -68,7 +68,7 @@ def nowhere(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.setenv("COTERIE_DATA", str(folder))
-    monkeypatch.setattr(places, "_beside_checkout", lambda module: [])
+    monkeypatch.setattr(locations, "_beside_checkout", lambda module: [])
     return folder
 
 
@@ -135,9 +135,9 @@ def prepared():
     """The path of a prepared set; skips where the data is absent, unless COTERIE_REQUIRE_DATA=1."""
 
     def find(name) -> Path:
-        path = places.find(f"{name}.tsv.gz")
+        path = locations.find(f"{name}.tsv.gz")
         if path is None:
-            reason = f"{name}.tsv.gz is in none of {[str(folder) for folder in places.folders()]}"
+            reason = f"{name}.tsv.gz is in none of {[str(folder) for folder in locations.folders()]}"
             if os.environ.get("COTERIE_REQUIRE_DATA") == "1":
                 pytest.fail(reason)
             pytest.skip(reason)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie import datasets
-from coterie.datasets import places, read
+from coterie.datasets import locations, read
 from coterie.datasets.catalog import CATALOG
 from coterie.errors import InputError
 from coterie.storage.cache import cache_folder
@@ -54,7 +54,7 @@ def test_folders_are_searched_in_order(nowhere, own_cache, put, monkeypatch, tmp
     own_cache.mkdir()
     beside = tmp_path / "beside"
     beside.mkdir()
-    monkeypatch.setattr(places, "_beside_checkout", lambda module: [beside])
+    monkeypatch.setattr(locations, "_beside_checkout", lambda module: [beside])
     for folder in (own_cache, beside, nowhere):
         put(folder, "tweet", f"1\t{folder.name}\n".encode())
         assert datasets.load("tweet").texts == [folder.name]
@@ -69,13 +69,13 @@ def test_a_folder_of_that_name_is_not_a_file(nowhere):
 
 
 def test_a_checkout_is_known_by_src_next_to_a_pyproject(tmp_path):
-    module = tmp_path / "project" / "src" / "coterie" / "datasets" / "places.py"
-    assert places._beside_checkout(module) == []
+    module = tmp_path / "project" / "src" / "coterie" / "datasets" / "locations.py"
+    assert locations._beside_checkout(module) == []
     module.parents[3].mkdir(parents=True)
     (module.parents[3] / "pyproject.toml").touch()
-    assert places._beside_checkout(module) == [tmp_path / "shared" / "datasets"]
-    installed = tmp_path / "project" / "site-packages" / "coterie" / "datasets" / "places.py"
-    assert places._beside_checkout(installed) == []
+    assert locations._beside_checkout(module) == [tmp_path / "shared" / "datasets"]
+    installed = tmp_path / "project" / "site-packages" / "coterie" / "datasets" / "locations.py"
+    assert locations._beside_checkout(installed) == []
 
 
 @pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="the cache folder of other systems")

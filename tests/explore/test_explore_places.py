@@ -133,10 +133,10 @@ def test_every_text_has_a_place_near_its_topic(folder):
     opened = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
     found, rows = opened.text_map(), opened.rows()
     assert found.at.shape == (rows.n, 2)
-    away = np.linalg.norm(found.at - found.topics.positions[rows.place], axis=1)
+    away = np.linalg.norm(found.at - found.topics.positions[rows.topic], axis=1)
     sure = rows.confidence > 0.8
     assert sure.sum() > 50
-    assert (away[sure] <= 2 * found.topics.radii[rows.place[sure]]).all()
+    assert (away[sure] <= 2 * found.topics.radii[rows.topic[sure]]).all()
 
 
 def test_texts_are_placed_where_they_were_and_new_ones_move_none(folder):

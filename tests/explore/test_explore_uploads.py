@@ -113,6 +113,7 @@ def test_bad_files_are_told_in_a_sentence(folder, content, name, word, tmp_path,
         answer = send(client, content, name)
         assert answer.status_code == 422
         assert word in answer.json()["error"]
+        assert "this file" in answer.json()["error"]
         assert str(place) not in answer.json()["error"]
         assert [path for kept in place.iterdir() for path in kept.iterdir()] == []
 

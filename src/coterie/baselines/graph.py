@@ -18,7 +18,7 @@ from coterie.factor.steps import settled
 
 Edges = Literal["cosine", "binary"]
 
-#: Most similarities that are held at a time, were they all above zero (192 MiB).
+#: Most similarities in memory at a time, were they all above zero (192 MiB).
 _PAIRS = 1 << 24
 
 
@@ -66,9 +66,9 @@ def _nearest(similarity: csr_matrix, start: int, n_neighbors: int) -> csr_matrix
         kept.append(first + near)
     indptr = np.concatenate(([0], np.cumsum([len(some) for some in kept])))
     every = np.concatenate(kept) if kept else np.empty(0, dtype=np.int64)
-    found = csr_matrix((similarity.data[every], similarity.indices[every], indptr), shape=similarity.shape)
-    found.sort_indices()
-    return found
+    nearest = csr_matrix((similarity.data[every], similarity.indices[every], indptr), shape=similarity.shape)
+    nearest.sort_indices()
+    return nearest
 
 
 def update_smooth(

@@ -101,11 +101,11 @@ class KMeansIdf(TopicEstimator):
         n_centers = min(n_topics, canonical(rows).X.shape[0])
         # one thread: scikit-learn adds up the sums of threads in the order in which they come in
         with threadpool_limits(limits=1):
-            found = KMeans(n_centers, random_state=random, **settings).fit(rows, sample_weight=weights)
+            fitted = KMeans(n_centers, random_state=random, **settings).fit(rows, sample_weight=weights)
         self.components_ = np.zeros((n_topics, documents.n_terms))
-        self.components_[:n_centers] = found.cluster_centers_
+        self.components_[:n_centers] = fitted.cluster_centers_
         self.used_ = np.arange(n_topics) < n_centers
-        self.inertia_, self.n_iter_ = float(found.inertia_), int(found.n_iter_)
+        self.inertia_, self.n_iter_ = float(fitted.inertia_), int(fitted.n_iter_)
 
     def _weighted(self, X: csr_matrix) -> csr_matrix:
         rows = (X @ diags(self.idf_)).tocsr()

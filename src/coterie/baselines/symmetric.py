@@ -43,7 +43,7 @@ class SymmetricNMF(TopicEstimator):
     5. The topics of a document are the h of step 3, solved to the end. At a solution of step 2 these are the
        rows of H itself, and unlike these they are known for any document, from C and G alone.
 
-    One pass over the documents for each round. H and D are held in memory: 16 bytes for each distinct
+    One pass over the documents for each round. H and D are kept in memory: 16 bytes for each distinct
     document and topic. A row that stands for n documents counts n times in C, G and the objective.
 
     Parameters
@@ -229,18 +229,18 @@ def descend(H: Array, slope: Array, gram: Array) -> None:
 
 def nonnegative(cross: Array, gram: Array) -> Array:
     """The h ≥ 0 that minimises ``½hᵀGh − hᵀc`` for each column c of `cross`."""
-    found = np.zeros_like(cross)
+    solution = np.zeros_like(cross)
     moving = np.arange(cross.shape[1])
-    H, slope = found.copy(), -cross
+    H, slope = solution.copy(), -cross
     for _ in range(MAX_SWEEPS):
         before = H.copy()
         descend(H, slope, gram)
-        found[:, moving] = H
+        solution[:, moving] = H
         still = (np.abs(H - before) > SETTLED * H.max(axis=0, initial=0.0)).any(axis=0)
         moving, H, slope = moving[still], H[:, still], slope[:, still]
         if not moving.size:
             break
-    return found
+    return solution
 
 
 def best_step(sums: Sums, moves: Moves) -> float:

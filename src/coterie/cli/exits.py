@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 import signal
@@ -47,7 +48,7 @@ def reported() -> Iterator[None]:
     """
     _escape_unprintable()
     try:
-        with _warnings_as_sentences(), _sigterm_raises():
+        with _warnings_as_sentences(), _signals_raise():
             yield
             sys.stdout.flush()  # a closed pipe is noticed only when written to
     except (click.exceptions.Exit, _NO_ARGUMENTS):
@@ -112,30 +113,65 @@ def _warnings_as_sentences() -> Iterator[None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
-        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        def show(message: Any, category: type[Warning], *location: Any, **more: Any) -> None:
             if issubclass(category, UserWarning):
                 _print_error(str(message))
             else:
-                usual(message, category, *place, **more)
+                usual(message, category, *location, **more)
 
         warnings.showwarning = show
         yield
 
 
 @contextmanager
-def _sigterm_raises() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
+def _signals_raise() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the block by an exception.
+
+    A library written in another language may swallow that exception, or raise one of its own instead. Then it
+    is raised again.
+    """
+    main = threading.main_thread()
+    if threading.current_thread() is not main:
         yield  # only the main thread may set handlers
         return
+    received: list[type[KeyboardInterrupt]] = []
+    swallowed_before = sys.unraisablehook
 
-    def terminate(number: int, frame: FrameType | None) -> None:
-        raise _Terminated
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        received.append(_Terminated if number == signal.SIGTERM else KeyboardInterrupt)
+        raise received[-1]
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    def swallowed(error: Any) -> None:
+        if not issubclass(error.exc_type, KeyboardInterrupt):
+            return swallowed_before(error)
+        # a moment later, when the library has returned: raised in here it would be lost again
+        number = signal.SIGTERM if issubclass(error.exc_type, _Terminated) else signal.SIGINT
+        return threading.Timer(0.05, send, (number,)).start()
+
+    def send(number: int) -> None:
+        if sys.unraisablehook is not swallowed:
+            return  # the block has ended meanwhile
+        if sys.platform == "win32":
+            _thread.interrupt_main(number)
+        else:
+            signal.pthread_kill(main.ident or 0, number)
+
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, interrupt)}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background it may be ignored
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+    sys.unraisablehook = swallowed
     try:
         yield
+    except click.exceptions.Exit:
+        raise
+    except BaseException as error:
+        if received and not isinstance(error, KeyboardInterrupt):
+            raise received[-1] from error
+        raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        sys.unraisablehook = swallowed_before
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _escape_unprintable() -> None:

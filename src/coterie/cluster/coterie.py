@@ -42,12 +42,12 @@ _CYCLES = 2
 
 
 class Coterie(TopicEstimator):
-    """Topics of short texts through the company words keep.
+    """Topics of short texts from the co-occurrence of words.
 
-    1. A term is itself and the company it keeps (PPMI of co-occurrence); a text is the direction of its
-       idf-weighted terms among the leading vectors of all texts (`coterie.cluster.space`).
+    1. A term is represented by itself and by what it co-occurs with (PPMI); a text by the sum of its
+       idf-weighted terms, projected on the leading vectors of all texts (`coterie.cluster.space`).
     2. Spherical k-means over the vectors, the best of `restarts` starts.
-    3. Refinement, twice: a mixture in which the words of a text and its direction both count
+    3. Refinement, twice: a mixture in which the words of a text and its vector both count
        (`coterie.cluster.mixture`), then a linear classifier that puts each text where a fit without it would
        (`coterie.cluster.leave_one_out`).
     4. A new text goes through the same projection and the same classifier as those that were fitted, so it
@@ -167,9 +167,9 @@ class Coterie(TopicEstimator):
         documents = self._documents(X, sample_weight)
         engine, folded = documents.engine, _folded(vectors, documents)
         columns = _checked_seed_columns(seed_columns, engine.n_terms)
-        place = np.argsort(documents.columns)
+        column = np.argsort(documents.columns)
         with one_blas_thread():
-            self._learn(engine, check_random_state(self.random_state), folded, [place[c] for c in columns])
+            self._learn(engine, check_random_state(self.random_state), folded, [column[c] for c in columns])
             n_topics = len(self.coefficients_)
 
             def read(block: Block) -> tuple[Array, Array]:
@@ -263,7 +263,7 @@ class Coterie(TopicEstimator):
     def embed(
         self, X: Any, *, texts: Sequence[str] | None = None, embeddings: npt.ArrayLike | None = None
     ) -> Array:
-        """Documents × dimensions, rows of unit length: near where words of texts keep the same company."""
+        """Documents × dimensions, rows of unit length: close where words co-occur with the same words."""
         return np.concatenate([vectors for _, vectors in self._scored(X, texts, embeddings)])
 
     def evidence(self, X: Any, topics: Ints, against: Ints) -> csr_matrix:
@@ -343,18 +343,18 @@ class Coterie(TopicEstimator):
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
         settings: dict[str, Any] = {"n_init": starts, "tol": _TOLERANCE}
         own = [np.flatnonzero(np.isin(known, columns)) for columns in seed_columns]
-        held = (
+        seeds = (
             texts.gather(lambda block: seed_of_text(own, block.counts))
             if own
             else np.full(texts.n_rows, FREE)
         )
         tell("clustering", 0)
         if own:
-            centers = centers_around(texts, held, len(own), n_topics, random, **settings)
+            centers = centers_around(texts, seeds, len(own), n_topics, random, **settings)
         else:
             centers = spherical_kmeans(texts.as_engine(), n_topics, random, **settings).centers
-        found, self.sharpness_ = self._topics(texts, centers, held)
-        self._keep(documents.n_terms, known, space, found)
+        coefficients, self.sharpness_ = self._topics(texts, centers, seeds)
+        self._keep(documents.n_terms, known, space, coefficients)
         self.seed_topics_ = np.arange(len(own))
 
     def _sample(self, documents: Engine, space: Space, dimensions: int, vectors: Vectors | None) -> Sample:
@@ -385,21 +385,21 @@ class Coterie(TopicEstimator):
             with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
             return max(min(int(self.n_topics), max(with_words, 1)), fewest)
         text_vectors = texts.gather(lambda block: block.text_vectors)
-        self.number_of_topics_ = found = choose_n_topics(text_vectors, texts.counts(), random)
-        if not found.structured and found.peaks:
-            plausible = " or ".join(map(str, found.peaks))
+        self.number_of_topics_ = estimate = choose_n_topics(text_vectors, texts.counts(), random)
+        if not estimate.structured and estimate.peaks:
+            plausible = " or ".join(map(str, estimate.peaks))
             warnings.warn(
                 "The texts show no more structure than shuffled texts, so there is one topic. "
                 f"To get more, set n_topics; {plausible} topics are most plausible.",
                 stacklevel=4,
             )
-        return max(found.n_topics, fewest)
+        return max(estimate.n_topics, fewest)
 
-    def _topics(self, texts: Sample, centers: Floats, held: Ints) -> tuple[Coefficients, float]:
+    def _topics(self, texts: Sample, centers: Floats, seeds: Ints) -> tuple[Coefficients, float]:
         """What tells topics apart, and how sharply. Texts of a seed stay with it meanwhile."""
         n_topics = len(centers)
         labels = texts.gather(lambda block: _nearest(block, centers))
-        labels = np.where(held == FREE, labels, held)
+        labels = np.where(seeds == FREE, labels, seeds)
         self.refined_ = False
         # texts without a term that counts have nothing to refine by
         if self.refine is False or not texts.sum(lambda block: float(block.weights.sum())):
@@ -410,7 +410,7 @@ class Coterie(TopicEstimator):
         refined = labels
         for _ in counted(range(_CYCLES), "refining topics"):
             refined = refine_by_mixture(texts, refined, n_topics)
-            refined = others.settle(np.where(held == FREE, refined, held), held)
+            refined = others.settle(np.where(seeds == FREE, refined, seeds), seeds)
         fitted = others.fit(refined)
         self.refined_ = True
         if self.refine == "auto":
@@ -419,7 +419,7 @@ class Coterie(TopicEstimator):
                 refined, fitted, self.refined_ = labels, before, False
         return fitted, others.sharpness(refined, fitted)
 
-    def _keep(self, n_terms: int, known: Ints, space: Space, found: Coefficients) -> None:
+    def _keep(self, n_terms: int, known: Ints, space: Space, coefficients: Coefficients) -> None:
         """Set what was learned from the terms that count, over all terms."""
 
         def spread(rows: Floats) -> Array:
@@ -429,9 +429,9 @@ class Coterie(TopicEstimator):
 
         self.term_weights_ = spread(space.weights)
         self.term_vectors_ = spread(space.vectors.T)
-        self.coefficients_ = spread(found.terms.T)
-        self.axis_coefficients_ = np.ascontiguousarray(found.axes.T, dtype=np.float64)
-        self.sizes_ = np.asarray(found.base, dtype=np.float64)
+        self.coefficients_ = spread(coefficients.terms.T)
+        self.axis_coefficients_ = np.ascontiguousarray(coefficients.axes.T, dtype=np.float64)
+        self.sizes_ = np.asarray(coefficients.base, dtype=np.float64)
         self.components_ = self.coefficients_  # its number of rows is asked for before it is known
 
     def _scored(self, X: Any, texts: Any, embeddings: Any) -> Iterator[tuple[Array, Floats]]:

@@ -87,8 +87,8 @@ def _half_vectors(
 ) -> Floats:
     """Directions of some texts in the space that every other text gives."""
     space = learn_space(as_engine(counts[half::2], weights[half::2]), dimensions)
-    found = space.text_vectors(counts[texts])
-    return unit_dense(found - found.mean(axis=0))
+    vectors = space.text_vectors(counts[texts])
+    return unit_dense(vectors - vectors.mean(axis=0))
 
 
 def _correlation(one: Floats, other: Floats) -> float:

@@ -42,9 +42,9 @@ class Coefficients:
 
     def scores(self, words: csr_matrix, text_vectors: Floats) -> Floats:
         """Texts × clusters."""
-        found: Floats = words @ self.terms
-        found += text_vectors @ self.axes
-        return found
+        scores: Floats = words @ self.terms
+        scores += text_vectors @ self.axes
+        return scores
 
 
 class LeaveOneOut:
@@ -64,19 +64,19 @@ class LeaveOneOut:
         self._axes_solve = np.linalg.inv(gram + _PENALTY / _DIRECTIONS**2 * np.eye(len(gram), dtype=FLOAT))
         self.leverage = texts.gather(self._leverage).astype(FLOAT)
 
-    def settle(self, labels: Ints, held: Ints | None = None) -> Ints:
+    def settle(self, labels: Ints, fixed: Ints | None = None) -> Ints:
         """Rounds of fit and reassignment from given clusters, until few texts move.
 
-        A text stays in the cluster that `held` names, unless that is −1.
+        A text stays in the cluster that `fixed` names, unless that is −1.
         """
-        found: Coefficients | None = None
+        coefficients: Coefficients | None = None
         for _ in range(_MOST_ROUNDS):
-            found = self.fit(labels, found)
+            coefficients = self.fit(labels, coefficients)
             moved = np.concatenate(
-                list(self.texts.map(partial(self._others_say, labels=labels, fitted=found)))
+                list(self.texts.map(partial(self._others_say, labels=labels, fitted=coefficients)))
             )
-            if held is not None:
-                moved = np.where(held < 0, moved, held)
+            if fixed is not None:
+                moved = np.where(fixed < 0, moved, fixed)
             changed = self._weight_of(moved != labels)
             labels = moved
             if changed < _SETTLED * self.total:
@@ -139,23 +139,23 @@ class LeaveOneOut:
         """Conjugate gradients on all clusters at once, each with its own step lengths; also their image."""
         steps = _FIRST_STEPS if start is None or start.image is None else _NEXT_STEPS
         if start is None or start.image is None:
-            found = np.zeros_like(right[0]), np.zeros_like(right[1])
+            solution = np.zeros_like(right[0]), np.zeros_like(right[1])
             left = right
         else:
-            found = start.terms, start.axes
+            solution = start.terms, start.axes
             left = _minus(right, start.image)
         step = ready = self._preconditioned(left)
         size = _dot(left, ready)
         for _ in range(steps):
             image = self._product(step)
             length = _ratio(size, _dot(step, image))
-            found = found[0] + length * step[0], found[1] + length * step[1]
+            solution = solution[0] + length * step[0], solution[1] + length * step[1]
             left = left[0] - length * image[0], left[1] - length * image[1]
             ready = self._preconditioned(left)
             before, size = size, _dot(left, ready)
             turn = _ratio(size, before)
             step = ready[0] + turn * step[0], ready[1] + turn * step[1]
-        return found, _minus(right, left)
+        return solution, _minus(right, left)
 
     def _product(self, at: _Pair) -> _Pair:
         """``(FᵀF + αI)B`` in one pass, for B = (terms, axes) with axes in units of vectors."""
@@ -175,8 +175,8 @@ class LeaveOneOut:
         by_terms = np.bincount(row, own / rest, len(block.weights))
         by_axes = np.einsum("ij,ij->i", block.text_vectors @ self._axes_solve, block.text_vectors)
         ratio = by_terms + block.weights * by_axes
-        found: Floats = ratio / (1.0 + ratio)
-        return found
+        leverage: Floats = ratio / (1.0 + ratio)
+        return leverage
 
     def _weight_of(self, chosen: npt.NDArray[np.bool_]) -> float:
         return self.texts.sum(lambda block: float(block.weights @ chosen[block.rows]))
@@ -232,11 +232,11 @@ def _minus(a: _Pair, b: _Pair) -> _Pair:
 
 def _dot(a: _Pair, b: _Pair) -> Floats:
     """Inner products of the columns of two pairs of matrices."""
-    found: Floats = np.einsum("ij,ij->j", a[0], b[0]) + np.einsum("ij,ij->j", a[1], b[1])
-    return found
+    product: Floats = np.einsum("ij,ij->j", a[0], b[0]) + np.einsum("ij,ij->j", a[1], b[1])
+    return product
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:
     """``a / b``, and 0 where there is nothing left to divide by."""
-    found: Floats = np.divide(a, b, where=b > 0, out=np.zeros_like(a))
-    return found
+    ratio: Floats = np.divide(a, b, where=b > 0, out=np.zeros_like(a))
+    return ratio

@@ -69,10 +69,10 @@ def _sweep(texts: Sample, model: _Mixture, best: Ints, share: Floats) -> _Moved:
         now = shares.argmax(axis=1)
         return block, now, shares[np.arange(len(now)), now], _soft_sums(block, shares)
 
-    for block, now, held, part in texts.map(swept):
+    for block, now, certain, part in texts.map(swept):
         changed += float(block.weights @ (now != best[block.rows]))
         sizes += np.bincount(now, block.weights, len(sizes))
-        best[block.rows], share[block.rows] = now, held
+        best[block.rows], share[block.rows] = now, certain
         sums = part if sums is None else add(sums, part)
     assert sums is not None
     return _Moved(changed, sizes, sums)

@@ -154,12 +154,12 @@ def choose_n_topics(
     with threadpool_limits(limits=1, user_api="blas"):
         structure = structure_ratio(csr_matrix(counts)[used], random)
         measured = agreement(rows[used], random, largest)
-    found = read_off(measured, COEFFICIENTS, structure)
+    estimate = read_off(measured, COEFFICIENTS, structure)
     if structure > UNSTRUCTURED:
-        return found
+        return estimate
     # nothing shown is not nothing there: the scales that would be read off are kept as peaks
-    peaks = (found.n_topics, *found.peaks)
-    return replace(found, n_topics=1, low=1, high=found.n_topics, peaks=peaks, structured=False)
+    peaks = (estimate.n_topics, *estimate.peaks)
+    return replace(estimate, n_topics=1, low=1, high=estimate.n_topics, peaks=peaks, structured=False)
 
 
 def unit_float_rows(vectors: npt.ArrayLike) -> Floats:
@@ -169,7 +169,7 @@ def unit_float_rows(vectors: npt.ArrayLike) -> Floats:
 
 
 def _n_directions(rows: Floats) -> int:
-    """How many different rows there are, told apart by one number each: comparing whole rows takes long."""
+    """How many different rows there are, by one number each: comparing whole rows takes long."""
     return len(np.unique(np.round(rows @ np.cos(np.arange(rows.shape[1], dtype=np.float32)), 5)))
 
 
@@ -202,18 +202,18 @@ def _dealt_out(counts: csr_matrix, random: np.random.RandomState) -> csr_matrix:
 
 
 def _second_value(counts: csr_matrix, start: Array) -> float:
-    """Second singular value of ``W P̂`` at unit row length: terms enriched by the company they keep."""
-    company = enriched_terms(counts)
+    """Second singular value of ``W P̂`` at unit row length: terms enriched by co-occurrence."""
+    enriched = enriched_terms(counts)
     texts = unit_rows((counts @ diags(idf(counts))).tocsr())
-    probes = texts @ (company @ start)
+    probes = texts @ (enriched @ start)
     length = np.sqrt((probes**2).mean(axis=1))  # of a row of W P̂, as random vectors see it
     texts = (diags(np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))) @ texts).tocsr()
-    back, texts_back = company.T.tocsr(), texts.T.tocsr()
+    back, texts_back = enriched.T.tocsr(), texts.T.tocsr()
     basis = start
     for _ in range(_POWER):
-        left, _ = np.linalg.qr(texts @ (company @ basis))
+        left, _ = np.linalg.qr(texts @ (enriched @ basis))
         basis, _ = np.linalg.qr(back @ (texts_back @ left))
-    values = np.linalg.svd(texts @ (company @ basis), compute_uv=False)
+    values = np.linalg.svd(texts @ (enriched @ basis), compute_uv=False)
     return float(values[1]) if len(values) > 1 else 0.0
 
 
@@ -282,7 +282,7 @@ def _mean_agreement(
     rows: Floats, n_clusters: int, starts: int, halvings: int, random: np.random.RandomState
 ) -> float:
     """Mean adjusted Rand index of own and foreign centres over both halves of random halvings."""
-    found = []
+    agreements = []
     for turn in range(halvings):
         n_axes = max(2 * n_clusters, _FEWEST_AXES) if turn % 2 else rows.shape[1]
         seen = unit_float_rows(rows[:, :n_axes]) if n_axes < rows.shape[1] else rows
@@ -291,8 +291,8 @@ def _mean_agreement(
         centers = [_centers(half, n_clusters, starts, random) for half in halves]
         for half in halves:
             one, other = ((half @ c.T).argmax(axis=1) for c in centers)
-            found.append(_adjusted_rand(one, other, n_clusters))
-    return float(np.mean(found))
+            agreements.append(_adjusted_rand(one, other, n_clusters))
+    return float(np.mean(agreements))
 
 
 def _adjusted_rand(one: Ints, other: Ints, n_clusters: int) -> float:
@@ -406,7 +406,7 @@ def _peaks(grid: Ints, density: Array) -> list[int]:
 
 
 def _narrowest(mass: Array, inside: int) -> tuple[int, int]:
-    """First and last place of the narrowest stretch around `inside` that holds `MASS`."""
+    """First and last index of the narrowest range around `inside` that holds `MASS`."""
     total = np.concatenate([[0.0], np.cumsum(mass)])
     ends = np.searchsorted(total, np.minimum(total[: inside + 1] + MASS * total[-1], total[-1]) - 1e-12)
     enough = total[ends] - total[: inside + 1] >= MASS * total[-1] - 1e-9

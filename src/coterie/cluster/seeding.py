@@ -26,32 +26,32 @@ def seed_of_text(seed_columns: Sequence[npt.ArrayLike], counts: csr_matrix) -> I
     words = np.zeros((counts.shape[1], len(seed_columns)))
     for number, columns in enumerate(seed_columns):
         words[np.asarray(columns, dtype=np.int64), number] = 1.0
-    held = (counts @ words) > 0
-    return np.where(held.sum(axis=1) == 1, held.argmax(axis=1), FREE)
+    contained = (counts @ words) > 0
+    return np.where(contained.sum(axis=1) == 1, contained.argmax(axis=1), FREE)
 
 
 def centers_around(
-    texts: Sample, held: Ints, n_seeds: int, n_topics: int, random: np.random.RandomState, **settings: float
+    texts: Sample, seeds: Ints, n_seeds: int, n_topics: int, random: np.random.RandomState, **settings: float
 ) -> Floats:
     """Initial centres: of the texts of each seed, then of clusters of the texts that are free."""
-    sums = texts.sum(lambda block: _sums(block, held[block.rows], n_seeds))
+    sums = texts.sum(lambda block: _sums(block, seeds[block.rows], n_seeds))
     seeded = unit_dense(sums)
     if n_topics == n_seeds:
         return seeded
     free = [
-        Block(block.text_vectors, np.where(held[block.rows] == FREE, block.weights, 0.0), block.start)
+        Block(block.text_vectors, np.where(seeds[block.rows] == FREE, block.weights, 0.0), block.start)
         for block in texts.blocks
     ]
-    found = spherical_kmeans(
+    clusters = spherical_kmeans(
         MemoryEngine(free, texts.threads),
         n_topics - n_seeds,
         random,
         **settings,  # type: ignore[arg-type]
     )
-    return np.vstack([seeded, found.centers])
+    return np.vstack([seeded, clusters.centers])
 
 
-def _sums(block: Texts, held: Ints, n_seeds: int) -> Floats:
-    some = np.flatnonzero(held != FREE)
-    member = csr_matrix((block.weights[some], (held[some], some)), shape=(n_seeds, len(held)))
+def _sums(block: Texts, seeds: Ints, n_seeds: int) -> Floats:
+    some = np.flatnonzero(seeds != FREE)
+    member = csr_matrix((block.weights[some], (seeds[some], some)), shape=(n_seeds, len(seeds)))
     return np.asarray(member @ block.text_vectors)

@@ -1,4 +1,4 @@
-"""A space of texts in which words stand for the company they keep: a few vectors, learned by products."""
+"""A vector space of texts in which words are similar if they co-occur with the same words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 _PROBES = 128
 #: Passes over the documents before the one that reads the vectors off.
 _ITERATIONS = 4
-#: A term in fewer texts keeps no company that another text could share.
+#: A term in fewer texts has no co-occurrence that another text could share.
 LEAST_TEXTS = 2
 
 
@@ -49,17 +49,17 @@ class Space:
 
 
 def terms_that_count(documents: Engine) -> npt.NDArray[np.int64]:
-    """Columns of terms that keep company: in more than one text, and not in all."""
+    """Columns of terms whose co-occurrence counts: in more than one text, and not in all."""
     df = term_weights.document_frequency(documents)
     total = documents.sum(lambda block: float(block.weights.sum()))
     return np.flatnonzero((df >= LEAST_TEXTS) & (df < total))
 
 
 def learn_space(documents: Engine, dimensions: int) -> Space:
-    """Leading vectors of texts enriched by the company their words keep.
+    """Leading vectors of texts, enriched by the co-occurrence of their words.
 
     1. Co-occurrence in texts → PPMI → rows at unit length, plus the identity, at unit length again: `P`. A
-       term is now itself and its company in equal parts.
+       term is now itself and what it co-occurs with, in equal parts.
     2. `W`: idf-weighted counts at unit length. The enriched texts are ``W P``, never formed.
     3. Rows of ``W P`` at unit length, by lengths estimated from random vectors; their leading right
        singular vectors `V` by subspace iteration, one pass over the documents each.
@@ -88,7 +88,7 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
 
 
 def enriched_terms(documents: Any) -> csr_matrix:
-    """Terms as themselves and the company they keep, in equal parts: terms × terms, sparse, unit rows."""
+    """Terms as themselves and what they co-occur with, in equal parts: terms × terms, sparse, unit rows."""
     alone = unit_rows(ppmi(cooccurrence(documents)))
     return unit_rows((alone + identity(alone.shape[0])).tocsr())
 

@@ -77,7 +77,7 @@ class SphericalKMeans(TopicEstimator):
         self.random_state = random_state
 
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
-        found = spherical_kmeans(
+        clusters = spherical_kmeans(
             documents,
             check_count("n_topics", self.n_topics, self),
             random,
@@ -85,7 +85,11 @@ class SphericalKMeans(TopicEstimator):
             max_iter=check_count("max_iter", self.max_iter, self),
             tol=check_amount("tol", self.tol, self),
         )
-        self.components_, self.objective_, self.n_iter_ = found.centers, found.objective, found.n_iter
+        self.components_, self.objective_, self.n_iter_ = (
+            clusters.centers,
+            clusters.objective,
+            clusters.n_iter,
+        )
 
     @property
     def cluster_centers_(self) -> Array:

@@ -97,7 +97,7 @@ def take_sample(
     """Every text, or of a large collection every n-th.
 
     Rows in canonical order stand in the order of a hash of what they hold, so every n-th row is a random
-    sample that does not depend on the order in which they came. ``text_vectors(counts, rows)`` is also told
+    sample that does not depend on the order in which they came. ``text_vectors(counts, rows)`` also gets
     the numbers of the rows.
     """
     step = max(-(-documents.n_rows // MOST_TEXTS), 1)
@@ -109,9 +109,11 @@ def take_sample(
     for start in range(0, max(len(weights), 1), _BLOCK_ROWS):
         some = slice(start, start + _BLOCK_ROWS)
         X = rows_of(counts, start, min(start + _BLOCK_ROWS, len(weights)))
-        held = np.where(X.getnnz(axis=1) > 0, weights[some], 0.0)  # a text that says nothing teaches nothing
-        found = words(X).astype(FLOAT), text_vectors(X, numbers[some]).astype(FLOAT)
-        blocks.append(Texts(X.astype(FLOAT), *found, held.astype(FLOAT), start, numbers[some]))
+        counted = np.where(
+            X.getnnz(axis=1) > 0, weights[some], 0.0
+        )  # a text that says nothing teaches nothing
+        features = words(X).astype(FLOAT), text_vectors(X, numbers[some]).astype(FLOAT)
+        blocks.append(Texts(X.astype(FLOAT), *features, counted.astype(FLOAT), start, numbers[some]))
     return Sample(tuple(blocks), usable_threads(getattr(documents, "threads", None)))
 
 

@@ -1,4 +1,4 @@
-"""The words that tell a topic: frequent in it, rare elsewhere, and in each other's company."""
+"""The words that describe a topic: frequent in it, rare elsewhere, and often in the same texts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CANDIDATES = 40
 
 def distinctive(shares: Array, everywhere: Array) -> Array:
     """``p(w|k) log(p(w|k) / p(w))``: what a term adds to telling the topic from the rest, topics × terms."""
-    found: Array = shares * np.log(np.maximum(shares, 1e-300) / np.maximum(everywhere, 1e-300))
-    return found
+    scores: Array = shares * np.log(np.maximum(shares, 1e-300) / np.maximum(everywhere, 1e-300))
+    return scores
 
 
 def term_counts(block: Block, topics: npt.NDArray[np.integer[Any]], n_topics: int) -> csr_matrix:
@@ -37,8 +37,8 @@ def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
     """Terms of each topic, the best first: topics × at most `CANDIDATES` columns of the documents.
 
     Of the most telling terms the first stands first; each next one is the most telling among those that
-    stand in texts with the ones before. A frequent word that keeps no company with the others would only
-    puzzle the reader.
+    co-occur with the ones before. A frequent word that never occurs with the others would only puzzle the
+    reader.
     """
     scores = distinctive(shares, everywhere)
     best = np.argsort(-scores, axis=1, kind="stable")[:, :CANDIDATES]
@@ -46,24 +46,24 @@ def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
     inside = documents.mapped(lambda block: replace(block, X=block.X[:, used]))
     together, alone = cooccurrence(inside), document_frequency(inside)
     n_texts = documents.sum(lambda block: float(block.weights.sum()))
-    place = np.searchsorted(used, best)
+    columns = np.searchsorted(used, best)
     return np.stack(
         [
-            row[_in_company(npmi(together[at][:, at].toarray(), alone[at], n_texts), some)]
-            for row, at, some in zip(best, place, np.take_along_axis(scores, best, axis=1), strict=True)
+            row[_by_association(npmi(together[at][:, at].toarray(), alone[at], n_texts), some)]
+            for row, at, some in zip(best, columns, np.take_along_axis(scores, best, axis=1), strict=True)
         ]
     )
 
 
-def _in_company(company: Array, scores: Array) -> Ints:
-    """An order of candidates: by score and by the company they keep with those before, in equal parts."""
+def _by_association(association: Array, scores: Array) -> Ints:
+    """An order of candidates: by score and by association with those before, in equal parts."""
     scores = scores / max(scores.max(initial=0.0), 1e-300)
     order = [0] if len(scores) else []
     left = list(range(1, len(scores)))
-    met = company[0].copy() if order else np.zeros(0)
+    met = association[0].copy() if order else np.zeros(0)
     while left:
         gain = scores[left] + met[left] / len(order)
         chosen = left.pop(int(np.argmax(gain)))
         order.append(chosen)
-        met += company[chosen]
+        met += association[chosen]
     return np.array(order, dtype=np.int64)

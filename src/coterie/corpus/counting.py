@@ -226,7 +226,7 @@ class _Counting:
         """Buckets in canonical order; also records the row of each text of the input."""
         start = 0
         for folded in buckets.folded():
-            self.rows[folded.rows] = start + folded.place
+            self.rows[folded.rows] = start + folded.distinct
             start += len(folded.weights)
             yield folded
 

@@ -28,13 +28,13 @@ class Folded:
     """Distinct texts in canonical order.
 
     `weights` says how many texts each stands for; `rows` are the numbers of all texts in the input, and
-    `place` for each of those the distinct text it became.
+    `distinct` for each of those the distinct text it became.
     """
 
     sequences: Sequences
     weights: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int64]
-    place: npt.NDArray[np.int64]
+    distinct: npt.NDArray[np.int64]
 
 
 def fold(encoded: Encoded, rows: npt.NDArray[np.int64]) -> Folded:
@@ -46,8 +46,8 @@ def fold(encoded: Encoded, rows: npt.NDArray[np.int64]) -> Folded:
     high, low = high[order], low[order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
-    place = np.cumsum(first) - 1
-    return Folded(encoded.sequences.take(order[first]), np.bincount(place), rows[order], place)
+    distinct = np.cumsum(first) - 1
+    return Folded(encoded.sequences.take(order[first]), np.bincount(distinct), rows[order], distinct)
 
 
 def bits_for(n_rows: int) -> int:

@@ -86,11 +86,11 @@ def learn_phrases(
     for length in range(2, limits.ngrams + 1):
         keys, df = np.empty(0, np.int64), np.empty(0)
         for texts, weights in blocks():
-            found, row = phrases.runs(texts.known(), length)
-            once = np.unique(np.stack([row, found]), axis=1) if len(row) else np.empty((2, 0), np.int64)
-            keys, place = np.unique(np.concatenate([keys, once[1]]), return_inverse=True)
+            numbers, row = phrases.runs(texts.known(), length)
+            once = np.unique(np.stack([row, numbers]), axis=1) if len(row) else np.empty((2, 0), np.int64)
+            keys, index = np.unique(np.concatenate([keys, once[1]]), return_inverse=True)
             before, df = df, np.zeros(len(keys))
-            np.add.at(df, place, np.concatenate([before, weights[once[0]]]))
+            np.add.at(df, index, np.concatenate([before, weights[once[0]]]))
         phrases.keys.append(keys[limits.kept(df.astype(np.int64), n_texts)])
     return phrases
 
@@ -99,5 +99,5 @@ def lookup(keys: Ints, wanted: Ints) -> Ints:
     """The position of each wanted key among sorted keys, or UNKNOWN."""
     if not len(keys):
         return np.full(len(wanted), UNKNOWN, dtype=np.int64)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, UNKNOWN)
+    index = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[index] == wanted, index, UNKNOWN)

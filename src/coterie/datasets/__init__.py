@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coterie.datasets import download, places, read
+from coterie.datasets import download, locations, read
 from coterie.datasets.catalog import CATALOG, SAMPLE, Entry
 from coterie.errors import InputError
 from coterie.storage.cache import cache_folder
@@ -69,9 +69,9 @@ def load(name: str) -> Dataset:
         labels, texts, dates = read.sample(SAMPLE_FILE)
         return Dataset(SAMPLE, texts, labels, _SAMPLE_ABOUT, "en", False, dates)
     entry = _entry(name)
-    path = places.find(entry.file_name)
+    path = locations.find(entry.file_name)
     if path is None:
-        searched = ", ".join(map(str, places.folders()))
+        searched = ", ".join(map(str, locations.folders()))
         raise InputError(
             f"{entry.file_name} was not found in any of these folders: {searched}. {_remedy(entry)}"
         )
@@ -122,7 +122,7 @@ def describe() -> pl.DataFrame:
         (SAMPLE, len(sample), classes, sample.language, sample.tokenised, *package)
     ]
     for e in CATALOG.values():
-        path = places.find(e.file_name)
+        path = locations.find(e.file_name)
         known = (e.name, e.texts, e.classes, e.language, e.tokenised, e.licence, e.origin)
         rows.append((*known, e.source is not None, None if path is None else str(path)))
     return pl.DataFrame(rows, schema=columns, orient="row")

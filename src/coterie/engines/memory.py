@@ -21,7 +21,7 @@ LEAST_BLOCK_ROWS = 4_096
 
 
 class MemoryEngine(Engine):
-    """Blocks held in memory.
+    """Blocks in memory.
 
     >>> import numpy as np
     >>> engine = as_engine(np.eye(3))

@@ -79,7 +79,7 @@ class Comparison(BaseModel):
 
 @dataclass(frozen=True)
 class Fates:
-    """What became of topics, which are named by their places in the table of flows."""
+    """What became of topics, which are named by their index in the table of flows."""
 
     kept: list[tuple[int, int]]
     born: list[int]
@@ -94,7 +94,7 @@ def compare(a: OpenedRun, b: OpenedRun) -> Comparison:
     same = a.run.info["data"].get("sha256") == b.run.info["data"].get("sha256") is not None
     same = same and a.rows().n == b.rows().n
     flows = _by_row(a, b) if same else _by_text(a, b)
-    found = fates(flows)
+    fate = fates(flows)
     common = int(flows.sum())
     left = flows.sum(axis=1)
     rows, columns = np.nonzero(flows)
@@ -104,20 +104,20 @@ def compare(a: OpenedRun, b: OpenedRun) -> Comparison:
         b=b.panel.briefs(),
         same_texts=bool(same),
         common=common,
-        moved=found.moved,
-        moved_share=round(found.moved / max(common, 1), 6),
+        moved=fate.moved,
+        moved_share=round(fate.moved / max(common, 1), 6),
         flows=[
             Flow(from_=a.ids[i], to=b.ids[j], count=int(flows[i, j]))
             for i, j in zip(rows[largest], columns[largest], strict=True)
         ],
         kept=[
             Kept(from_=a.ids[i], to=b.ids[j], share=round(float(flows[i, j] / left[i]), 4))
-            for i, j in found.kept
+            for i, j in fate.kept
         ],
-        born=[b.ids[j] for j in found.born],
-        gone=[a.ids[i] for i in found.gone],
-        merged=[Merged(into=b.ids[j], from_=[a.ids[i] for i in of]) for j, of in found.merged.items()],
-        split=[SplitUp(from_=a.ids[i], into=[b.ids[j] for j in to]) for i, to in found.split.items()],
+        born=[b.ids[j] for j in fate.born],
+        gone=[a.ids[i] for i in fate.gone],
+        merged=[Merged(into=b.ids[j], from_=[a.ids[i] for i in of]) for j, of in fate.merged.items()],
+        split=[SplitUp(from_=a.ids[i], into=[b.ids[j] for j in to]) for i, to in fate.split.items()],
     )
 
 
@@ -132,12 +132,14 @@ def fates(flows: Ints) -> Fates:
     links = goes | comes
     merged = {j: np.flatnonzero(goes[:, j]).tolist() for j in range(flows.shape[1]) if goes[:, j].sum() > 1}
     split = {i: np.flatnonzero(comes[i]).tolist() for i in range(flows.shape[0]) if comes[i].sum() > 1}
-    told = {(i, j) for j, of in merged.items() for i in of} | {(i, j) for i, to in split.items() for j in to}
+    reported = {(i, j) for j, of in merged.items() for i in of} | {
+        (i, j) for i, to in split.items() for j in to
+    }
     strength = np.where(links, flows, 0)
     kept = [
         (i, j)
         for i, j in zip(*(where.tolist() for where in np.nonzero(links)), strict=True)
-        if (i, j) not in told and strength[i].argmax() == j and strength[:, j].argmax() == i
+        if (i, j) not in reported and strength[i].argmax() == j and strength[:, j].argmax() == i
     ]
     stayed = flows.max(axis=1).sum() if flows.shape[1] else 0
     return Fates(
@@ -153,7 +155,7 @@ def fates(flows: Ints) -> Fates:
 def _by_row(a: OpenedRun, b: OpenedRun) -> Ints:
     known = a.rows().known() & b.rows().known()
     return _counted(
-        a, b, a.rows().place[known], b.rows().place[known], np.ones(int(known.sum()), dtype=np.int64)
+        a, b, a.rows().topic[known], b.rows().topic[known], np.ones(int(known.sum()), dtype=np.int64)
     )
 
 
@@ -162,13 +164,13 @@ def _by_text(a: OpenedRun, b: OpenedRun) -> Ints:
     ours, theirs = (_distinct(run) for run in (a, b))
     both = ours.join(theirs, on="text", how="inner")
     many = both.select(pl.min_horizontal("len", "len_right")).to_series().to_numpy()
-    return _counted(a, b, both["place"].to_numpy(), both["place_right"].to_numpy(), many)
+    return _counted(a, b, both["topic"].to_numpy(), both["topic_right"].to_numpy(), many)
 
 
 def _distinct(run: OpenedRun) -> pl.DataFrame:
     rows = run.rows()
-    table = pl.DataFrame({"text": rows.frame["text"], "place": rows.place, "known": rows.known()})
-    return table.filter("known").group_by("text").agg(pl.col("place").first(), pl.len())
+    table = pl.DataFrame({"text": rows.frame["text"], "topic": rows.topic, "known": rows.known()})
+    return table.filter("known").group_by("text").agg(pl.col("topic").first(), pl.len())
 
 
 def _counted(

@@ -128,7 +128,7 @@ def fit(
 
 
 def _check_columns(upload: schemas.Upload, request: schemas.FitRequest) -> None:
-    """Whether there are such columns, as far as can be told before the file is read as a whole."""
+    """Whether there are such columns, as far as is known before the file is read as a whole."""
     known = [column.name for column in upload.columns]
     for field in ("text", "date", "label"):
         wanted = getattr(request, field)

@@ -122,9 +122,9 @@ class Guard:
         given = [value for name, value in query if name == "token"]
         if scope["method"] in _SAFE and len(given) == 1 and self._is_token(given[0]):
             rest = urlencode([pair for pair in query if pair[0] != "token"])
-            place = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
+            location = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
             kept = f"{cookie}={quote(given[0], safe='')}; HttpOnly; SameSite=Strict; Path=/"
-            await _answer(send, 303, {}, location=place, set_cookie=kept)
+            await _answer(send, 303, {}, location=location, set_cookie=kept)
             return True
         sentence = "this server needs a token: open the complete URL printed by coterie explore"
         if "text/html" in headers.one("accept"):
@@ -168,8 +168,8 @@ def is_loopback(host: str) -> bool:
 
 def report_policy(page: bytes) -> str:
     """The policy for a report: a sandbox in which just the script and the style that it names may run."""
-    found = _REPORT.search(page[:4096])
-    script, style = (f"'{part.decode()}'" for part in found.groups()) if found else ("'none'", "'none'")
+    match = _REPORT.search(page[:4096])
+    script, style = (f"'{part.decode()}'" for part in match.groups()) if match else ("'none'", "'none'")
     return (
         f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "
         f"script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -203,8 +203,8 @@ class _Headers:
 
 def _name(host: str) -> str | None:
     """The name in a Host header, without the port; None if it is none."""
-    found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^:\[\]/@\s]+)(?::\d{1,5})?", host.strip().lower())
-    return found[1] if found else None
+    match = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^:\[\]/@\s]+)(?::\d{1,5})?", host.strip().lower())
+    return match[1] if match else None
 
 
 def _is_address(name: str) -> bool:
@@ -364,8 +364,8 @@ def without_paths(sentence: str, folder: Path) -> str:
     >>> without_paths("/srv/runs/a/run.json is damaged", Path("/srv/runs"))
     'a/run.json is damaged'
     """
-    for place in sorted({str(folder), str(folder.resolve())}, key=len, reverse=True):
-        sentence = sentence.replace(place.rstrip("/\\") + "/", "").replace(place.rstrip("/\\") + "\\", "")
-        sentence = sentence.replace(place, folder.name or "the folder")
+    for path in sorted({str(folder), str(folder.resolve())}, key=len, reverse=True):
+        sentence = sentence.replace(path.rstrip("/\\") + "/", "").replace(path.rstrip("/\\") + "\\", "")
+        sentence = sentence.replace(path, folder.name or "the folder")
     temporary = re.escape(tempfile.gettempdir().rstrip("/\\"))
     return re.sub(temporary + r"[/\\](?:coterie-[\w-]+[/\\])?", "", sentence)

@@ -209,7 +209,7 @@ class Jobs:
         except Cancelled:
             state = "cancelled"
         except (InputError, Refused) as error:
-            handle.error = self._workspace.told(error)
+            handle.error = self._workspace.message(error)
         except MemoryError:
             handle.error = "not enough memory; try fewer texts"
         except Exception as error:

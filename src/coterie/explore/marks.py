@@ -70,25 +70,25 @@ class Locator:
 
     def locate_tokens(self, texts: Sequence[Sequence[str]]) -> list[list[Located]]:
         """The same for texts that came as tokens, which are shown with spaces between them."""
-        found = []
+        located = []
         for words in texts:
             start, row = 0, []
             for word in words:
                 row.append(Located(start, start + len(word), word, self._column(word)))
                 start += len(word) + 1
-            found.append(row)
-        return found
+            located.append(row)
+        return located
 
     def marks(self, columns: set[int], words: Sequence[Located], kind: MarkKind) -> list[Mark]:
         """Marks of the words that are one of the terms; of n-grams, all their words."""
-        found = [(word.start, word.end, kind) for word in words if word.column in columns]
+        marked = [(word.start, word.end, kind) for word in words if word.column in columns]
         known = [word for word in words if word.column >= 0]
         for run in map(self.sequence, filter(self.is_phrase, columns)):
             for start in range(len(known) - len(run) + 1):
                 some = known[start : start + len(run)]
                 if tuple(word.column for word in some) == run:
-                    found += [(word.start, word.end, kind) for word in some]
-        return found
+                    marked += [(word.start, word.end, kind) for word in some]
+        return marked
 
     def is_phrase(self, column: int) -> bool:
         """Whether a term is made of several words."""
@@ -148,18 +148,18 @@ class Locator:
         cursor = 0
         for token in found:
             kind = next(kinds)
-            place = ready.find(token, cursor)
-            if place < 0:  # cannot be: tokens are pieces of the text, in order
+            start_at = ready.find(token, cursor)
+            if start_at < 0:  # cannot be: tokens are pieces of the text, in order
                 continue
-            cursor = place + len(token)
+            cursor = start_at + len(token)
             for form, a, b in self._inside(token, kind):
-                start, end = segments[place + a][0], segments[place + b - 1][1]
+                start, end = segments[start_at + a][0], segments[start_at + b - 1][1]
                 traced.append((form, start, end))
         return traced
 
     def _inside(self, token: str, kind: Any) -> Iterable[tuple[str, int, int]]:
         """The forms of a token with their spans in it."""
-        place, end = -1, 0
+        start_at, end = -1, 0
         for number, form in enumerate(self._analyzer._forms(token, kind)):
             if form == LEFT_OUT:
                 continue
@@ -167,13 +167,15 @@ class Locator:
                 yield form, 0, len(form)
                 continue
             # pairs of characters overlap, words follow each other
-            options = (place + 1, end) if self._analyzer.segmenter_used == "bigrams" else (end, place + 1)
+            options = (
+                (start_at + 1, end) if self._analyzer.segmenter_used == "bigrams" else (end, start_at + 1)
+            )
             near = [at for at in options if token.startswith(form, at)]
-            place = near[0] if near else token.find(form, max(place, 0))
-            if place < 0:
+            start_at = near[0] if near else token.find(form, max(start_at, 0))
+            if start_at < 0:
                 return
-            end = place + len(form)
-            yield form, place, end
+            end = start_at + len(form)
+            yield form, start_at, end
 
 
 def _between_spaces(text: str) -> Iterable[tuple[int, str]]:
@@ -187,9 +189,9 @@ def _between_spaces(text: str) -> Iterable[tuple[int, str]]:
 def _spans(piece: str, found: Iterable[str], ready: str, at: Sequence[int]) -> list[tuple[str, int, int]]:
     spans, cursor = [], 0
     for token in found:
-        place = ready.find(token, cursor)
-        cursor = place + len(token)
-        spans.append((token, at[place], at[cursor]))
+        start_at = ready.find(token, cursor)
+        cursor = start_at + len(token)
+        spans.append((token, at[start_at], at[cursor]))
     return spans
 
 
@@ -246,21 +248,21 @@ def joined(marks: Iterable[Mark], most: int = MOST_MARKS) -> list[Mark]:
 
 
 def _united(spans: list[Span]) -> list[Span]:
-    found: list[Span] = []
+    united: list[Span] = []
     for start, end in sorted(spans):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if united and start < united[-1][1]:
+            united[-1] = (united[-1][0], max(end, united[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            united.append((start, end))
+    return united
 
 
 def _outside(spans: list[Span], taken: list[Mark]) -> list[Span]:
     """Spans on which nothing else stands; both are in order, and neither overlaps itself."""
-    found, at = [], 0
+    outside, at = [], 0
     for start, end in spans:
         while at < len(taken) and taken[at][1] <= start:
             at += 1
         if at == len(taken) or end <= taken[at][0]:
-            found.append((start, end))
-    return found
+            outside.append((start, end))
+    return outside

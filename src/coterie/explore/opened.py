@@ -78,14 +78,14 @@ class OpenedRun:
         self.run, self.name, self.version = run, name, version
         self.model = run.model
         topics = run.model.topics
-        #: Positions in `model.topics`, from the largest topic on: the place of a topic is its number here.
+        #: Positions in `model.topics`, from the largest topic on: the index of a topic is its number here.
         self.order = sorted(range(len(topics)), key=lambda at: (-topics[at].size, topics[at].id))
         self.topics: list[Topic] = [topics[at] for at in self.order]
         self.ids = [topic.id for topic in self.topics]
         self.rows = Once(lambda: Rows(run, self.ids))
         self.terms = Once(lambda: Terms(self.model))
         self.locator = Once(lambda: Locator(self.model.vectorizer_))
-        self.points = Once(lambda: Points(self.text_map().at, self.rows().place, self.rows().confidence))
+        self.points = Once(lambda: Points(self.text_map().at, self.rows().topic, self.rows().confidence))
         self.selection = Once(
             lambda: Selection(self.rows(), self.ids, lambda: self.text_map().at, self._scores)
         )
@@ -118,7 +118,7 @@ class OpenedRun:
         return distinct, times, first
 
     def topic_place(self, topic: int) -> int:
-        """The place of a topic by its id."""
+        """The index of a topic by its id."""
         if topic not in self.ids:
             raise Missing(f"there is no topic {topic} in {self.name}")
         return self.ids.index(topic)
@@ -127,10 +127,10 @@ class OpenedRun:
 
     def text_map(self) -> TextMap:
         """Where topics and texts lie."""
-        if (found := self._map()) is None:
-            found = self.counted.get().map
-        assert found is not None  # counting makes one where none was stored
-        return found
+        if (text_map := self._map()) is None:
+            text_map = self.counted.get().map
+        assert text_map is not None  # counting makes one where none was stored
+        return text_map
 
     def _map(self) -> TextMap | None:
         """The map, if there is one by now."""
@@ -139,8 +139,8 @@ class OpenedRun:
 
     def topic_map(self) -> TopicMap:
         """Where topics lie; this needs no texts."""
-        if (found := self._map()) is not None:
-            return found.topics
+        if (text_map := self._map()) is not None:
+            return text_map.topics
         centers = self.model.state.description.centers[self.order]
         shares = np.array([topic.share for topic in self.topics])
         none = np.zeros((0, centers.shape[1])), np.zeros(0, dtype=np.int64)
@@ -232,14 +232,14 @@ def _warnings(opened: OpenedRun) -> list[str]:
 
 def class_counts(opened: OpenedRun) -> list[ClassCount] | None:
     """The largest classes; None without a column of them."""
-    found = opened.rows().classes()
-    if found is None:
+    classes = opened.rows().classes()
+    if classes is None:
         return None
-    codes, names = found
+    codes, names = classes
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
     largest = np.argsort(-counts, kind="stable").tolist()
-    told = [at for at in largest if len(names[at]) <= _LONGEST_CLASS][:_CLASSES]
-    return [ClassCount(name=names[at], count=int(counts[at])) for at in told]
+    shown = [at for at in largest if len(names[at]) <= _LONGEST_CLASS][:_CLASSES]
+    return [ClassCount(name=names[at], count=int(counts[at])) for at in shown]
 
 
 def first_and_last(opened: OpenedRun) -> Dates | None:
@@ -252,8 +252,8 @@ def first_and_last(opened: OpenedRun) -> Dates | None:
 
 
 def _distinct(opened: OpenedRun) -> int:
-    found = opened.run.info.get("distinct")
-    return found if isinstance(found, int) else opened.copies()[0]
+    distinct = opened.run.info.get("distinct")
+    return distinct if isinstance(distinct, int) else opened.copies()[0]
 
 
 def _checks(opened: OpenedRun) -> list[Check]:
@@ -385,10 +385,10 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
             note=one.reason.note,
             marks=joined(opened.texts.reason_marks(one.reason, words)),
             shares=_shares(opened, row),
-            at=place,
+            at=position,
             unknown=list(dict.fromkeys(text[w.start : w.end] for w in words if w.column < 0)),
         )
-        for one, text, words, row, place in zip(answers, texts, located, memberships, at, strict=True)
+        for one, text, words, row, position in zip(answers, texts, located, memberships, at, strict=True)
     ]
 
 

@@ -39,7 +39,7 @@ _CANDIDATES, _SETTINGS = 200, np.linspace(0.0, 1.0, 9)
 #: A term that the topic uses less often is distinctive by chance.
 _LEAST_COUNT = 3
 _BINS, _BORDER, _NEIGHBOURS, _CLASSES = 10, 5, 5, 20
-#: First terms of a topic that others are related to, those that are no news, and how many are told.
+#: First terms of a topic that others are related to, those that are no news, and how many are shown.
 _FIRST, _OWN, _RELATED = 10, 20, 12
 _NEAR = 0.25
 #: Topics that are kept after they were asked for.
@@ -47,7 +47,7 @@ _KEPT = 50
 
 
 class Panel:
-    """The topics of a run by their places. `order` are places in the model, from the largest topic on."""
+    """The topics of a run, the largest first. `order` are their indexes in the model."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Panel:
     # --- all topics
 
     def similarity(self) -> Any:
-        """Cosines of the centres of topics, by place."""
+        """Cosines of the centres of topics, by index."""
         centers = self._model.state.description.centers[self._order]
         return np.round(centers @ centers.T, 6)
 
@@ -79,8 +79,8 @@ class Panel:
         """The mean confidence of the texts of each topic, those without a known word left out."""
         rows = self._rows()
         known = rows.known()
-        total = np.bincount(rows.place[known], rows.confidence[known], len(self._ids))
-        return total / np.maximum(np.bincount(rows.place[known], minlength=len(self._ids)), 1)
+        total = np.bincount(rows.topic[known], rows.confidence[known], len(self._ids))
+        return total / np.maximum(np.bincount(rows.topic[known], minlength=len(self._ids)), 1)
 
     def _briefs(self) -> list[Brief]:
         points, means = self._topic_map(), self._means()
@@ -96,41 +96,41 @@ class Panel:
                 coherence=round(topic.coherence, 4),
                 coherence_words=wording.coherence(topic.coherence),
                 distinctiveness=round(topic.distinctiveness, 4),
-                confidence=round(float(means[place]), 4),
-                colour=shades[place],
-                at=tuple(np.round(points.positions[place], 5).tolist()),
-                radius=round(float(points.radii[place]), 5),
+                confidence=round(float(means[index]), 4),
+                colour=shades[index],
+                at=tuple(np.round(points.positions[index], 5).tolist()),
+                radius=round(float(points.radii[index]), 5),
             )
-            for place, topic in enumerate(self._topics)
+            for index, topic in enumerate(self._topics)
         ]
 
     # --- one topic
 
-    def detail(self, place: int) -> TopicDetail:
-        """All there is to the topic at a place."""
-        return self._details.get(place, lambda: self._detail(place))
+    def detail(self, index: int) -> TopicDetail:
+        """All there is to the topic at an index."""
+        return self._details.get(index, lambda: self._detail(index))
 
-    def _detail(self, place: int) -> TopicDetail:
-        examples = self._examples()[place]
-        texts = self._texts.at(np.concatenate([examples, self._borderline(place, examples)]))
+    def _detail(self, index: int) -> TopicDetail:
+        examples = self._examples()[index]
+        texts = self._texts.at(np.concatenate([examples, self._borderline(index, examples)]))
         return TopicDetail(
-            **self.briefs()[place].model_dump(),
-            candidates=self._candidates(place),
-            histogram=self._histogram(place),
+            **self.briefs()[index].model_dump(),
+            candidates=self._candidates(index),
+            histogram=self._histogram(index),
             examples=texts[: len(examples)],
             borderline=texts[len(examples) :],
-            related=self._related(place),
-            neighbours=self._neighbours(place),
-            over_time=self._timeline(place),
-            by_class=self._by_class(place),
+            related=self._related(index),
+            neighbours=self._neighbours(index),
+            over_time=self._timeline(index),
+            by_class=self._by_class(index),
         )
 
     # --- terms
 
-    def _candidates(self, place: int) -> list[Candidate]:
-        found = self._model.state.description
-        counts = found.counts[self._order[place]]
-        everywhere = found.counts.sum(axis=0)
+    def _candidates(self, index: int) -> list[Candidate]:
+        description = self._model.state.description
+        counts = description.counts[self._order[index]]
+        everywhere = description.counts.sum(axis=0)
         used = np.flatnonzero(counts >= _LEAST_COUNT)
         if len(used) < _FIRST:
             used = np.flatnonzero(counts > 0)
@@ -157,8 +157,8 @@ class Panel:
             for at in sorted(chosen, key=lambda at: (-share[at], at))[:_CANDIDATES]
         ]
 
-    def _related(self, place: int) -> list[RelatedTerm]:
-        terms = self._model.state.description.terms[self._order[place]]
+    def _related(self, index: int) -> list[RelatedTerm]:
+        terms = self._model.state.description.terms[self._order[index]]
         best: dict[int, Any] = {}
         for near in self._terms().near(terms[:_FIRST], terms[:_OWN], _RELATED, _NEAR):
             if near.term not in best or near.similarity > best[near.term].similarity:
@@ -170,9 +170,9 @@ class Panel:
             for n in ranked
         ]
 
-    def _neighbours(self, place: int) -> list[Neighbour]:
-        alike = self.similarity()[place]
-        best = [at for at in np.argsort(-alike, kind="stable").tolist() if at != place][:_NEIGHBOURS]
+    def _neighbours(self, index: int) -> list[Neighbour]:
+        alike = self.similarity()[index]
+        best = [at for at in np.argsort(-alike, kind="stable").tolist() if at != index][:_NEIGHBOURS]
         return [
             Neighbour(id=self._ids[at], label=self._topics[at].label, similarity=round(float(alike[at]), 3))
             for at in best
@@ -180,12 +180,12 @@ class Panel:
 
     # --- texts
 
-    def _histogram(self, place: int) -> list[int]:
+    def _histogram(self, index: int) -> list[int]:
         rows = self._rows()
-        sure = rows.confidence[(rows.place == place) & rows.known()]
+        sure = rows.confidence[(rows.topic == index) & rows.known()]
         bins = np.minimum((sure * _BINS).astype(np.int64), _BINS - 1)
-        found: list[int] = np.bincount(bins, minlength=_BINS).tolist()
-        return found
+        histogram: list[int] = np.bincount(bins, minlength=_BINS).tolist()
+        return histogram
 
     def _example_rows(self) -> list[npt.NDArray[np.uint32]]:
         """The rows of the typical texts of all topics: the first that reads so."""
@@ -204,12 +204,12 @@ class Panel:
         """Rows of each topic that are least sure: some more than are shown, as texts may be alike."""
         rows = self._rows()
         known = np.flatnonzero(rows.known() & (rows.confidence > 0))
-        order = known[np.lexsort((np.round(rows.confidence[known], 6), rows.place[known]))]
-        ends = np.searchsorted(rows.place[order], np.arange(len(self._ids) + 1))
+        order = known[np.lexsort((np.round(rows.confidence[known], 6), rows.topic[known]))]
+        ends = np.searchsorted(rows.topic[order], np.arange(len(self._ids) + 1))
         return [order[a:b][: 10 * _BORDER].astype(np.uint32) for a, b in pairwise(ends)]
 
-    def _borderline(self, place: int, examples: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        rows = self._borders()[place]
+    def _borderline(self, index: int, examples: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        rows = self._borders()[index]
         table = self._rows()
         seen = set(table.at(examples)["text"]) if len(examples) else set()
         chosen: list[int] = []
@@ -230,27 +230,27 @@ class Panel:
         dates = (
             pl.DataFrame({"x": dates, "there": days != NO_DAY}).select(pl.when("there").then("x")).to_series()
         )
-        places = np.where(rows.known(), rows.place.astype(np.int64), -1)
-        found = over_time(Columns(dates=dates), places, len(self._ids))
-        return found if found and "periods" in found else None
+        topics = np.where(rows.known(), rows.topic.astype(np.int64), -1)
+        periods = over_time(Columns(dates=dates), topics, len(self._ids))
+        return periods if periods and "periods" in periods else None
 
-    def _timeline(self, place: int) -> OverTime | None:
-        found = self._time()
-        if found is None:
+    def _timeline(self, index: int) -> OverTime | None:
+        periods = self._time()
+        if periods is None:
             return None
-        counts = found["texts"][place]
+        counts = periods["texts"][index]
         shares = [
-            round(n / total, 5) if total else 0.0 for n, total in zip(counts, found["totals"], strict=True)
+            round(n / total, 5) if total else 0.0 for n, total in zip(counts, periods["totals"], strict=True)
         ]
-        return OverTime(every=found["unit"], periods=found["periods"], counts=counts, shares=shares)
+        return OverTime(every=periods["unit"], periods=periods["periods"], counts=counts, shares=shares)
 
-    def _by_class(self, place: int) -> list[ClassShare] | None:
+    def _by_class(self, index: int) -> list[ClassShare] | None:
         rows = self._rows()
         classes = rows.classes()
         if classes is None:
             return None
         codes, names = classes
-        here = codes[(rows.place == place) & rows.known() & (codes >= 0)]
+        here = codes[(rows.topic == index) & rows.known() & (codes >= 0)]
         counts = np.bincount(here, minlength=len(names))
         best = np.argsort(-counts, kind="stable")[:_CLASSES]
         return [

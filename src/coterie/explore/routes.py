@@ -135,7 +135,7 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
     @routes.get("/runs/{run}/map", tags=["map"], response_class=Response, responses={**_POINTS, **_LATER})
     def points(run: RunName, asked: Annotated[schemas.MapQuery, Query()]) -> Response:
         """Points of a view, little endian: uint32 n, uint32 matching in the view, uint32 matching in all,
-        uint32 0; float32 x[n], float32 y[n], uint32 row[n], uint16 place[n] (number in the topics of the
+        uint32 0; float32 x[n], float32 y[n], uint32 row[n], uint16 topic[n] (number in the topics of the
         run), uint8 confidence[n] (255 is 1). More of the same view, or a closer one, only adds points."""
         found = opened(run)
         mask = found.selection().mask(filters_of(asked))

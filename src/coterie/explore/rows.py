@@ -39,7 +39,7 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 class Rows:
-    """Rows of a run. `ids` are the topics' ids in the order of places, from the largest on."""
+    """Rows of a run. `ids` are the topics' ids from the largest on."""
 
     def __init__(self, run: Run, ids: list[int]):
         self._run, self._ids = run, ids
@@ -49,8 +49,8 @@ class Rows:
         self.n = len(self.frame)
         added = run.columns
         self._at = {name: f"c{self.names.index(added[name])}" for name in added}
-        self.place = self._places("topic").astype(np.uint16)
-        self.second = self._places("second").astype(np.int16)
+        self.topic = self._indexes("topic").astype(np.uint16)
+        self.second = self._indexes("second").astype(np.int16)
         self.confidence = self._numbers("confidence", np.float32)
         self.lengths = Once(self._lengths)
         self.days = Once(self._days)
@@ -91,11 +91,11 @@ class Rows:
         """All texts as the model reads them: strings, or lists of tokens where they came as such."""
         return self.texts_of(self.frame)
 
-    def texts_of(self, found: pl.DataFrame) -> pl.Series:
+    def texts_of(self, rows: pl.DataFrame) -> pl.Series:
         """The same of some rows."""
         if not self._data.get("tokenised"):
-            return found["text"]
-        return found.select(self._lists.alias("text")).to_series()
+            return rows["text"]
+        return rows.select(self._lists.alias("text")).to_series()
 
     def at(self, rows: npt.NDArray[np.integer[Any]]) -> pl.DataFrame:
         """Some rows, in the order asked for."""
@@ -103,27 +103,27 @@ class Rows:
 
     def cells(self, rows: npt.NDArray[np.integer[Any]]) -> pl.DataFrame:
         """Some rows as they are in the table of the run."""
-        found = self.at(rows)
-        return pl.DataFrame({name: found[f"c{number}"] for number, name in enumerate(self.names)})
+        rows_there = self.at(rows)
+        return pl.DataFrame({name: rows_there[f"c{number}"] for number, name in enumerate(self.names)})
 
     def batches(self, rows: npt.NDArray[np.integer[Any]]) -> Iterator[pl.DataFrame]:
         """Rows as they are in the table, some at a time; one empty batch of none."""
         return (self.cells(rows[start : start + BATCH]) for start in range(0, max(len(rows), 1), BATCH))
 
-    def strings(self, part: str, found: pl.DataFrame) -> list[str | None]:
+    def strings(self, part: str, rows: pl.DataFrame) -> list[str | None]:
         """The date or the label of rows, as it is written; None where there is none."""
         name = self._data.get(part)
         if not name or name not in self.names:
-            return [None] * len(found)
-        column = found[f"c{self.names.index(name)}"]
+            return [None] * len(rows)
+        column = rows[f"c{self.names.index(name)}"]
         if column.dtype.is_nested():
             return [None if value is None else str(value) for value in column]
         return _filled(column).to_list()
 
     # --- columns that rows are chosen by
 
-    def _places(self, name: str) -> Ints:
-        """Topic ids as places; `NONE` where there is none."""
+    def _indexes(self, name: str) -> Ints:
+        """Topic ids as indexes; `NONE` where there is none."""
         ids = self.frame[self._at[name]].cast(pl.Int64).fill_null(NONE).to_numpy()
         order = np.argsort(self._ids)
         ranked = np.array(self._ids, dtype=np.int64)[order]

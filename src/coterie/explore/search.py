@@ -66,8 +66,8 @@ class Words:
         >>> Words.of('refund "late parcel"').parts
         ('refund', 'late parcel')
         """
-        found = (phrase or word for phrase, word in _PIECES.findall(query))
-        parts = [" ".join(part.split()) for part in found]
+        pieces = (phrase or word for phrase, word in _PIECES.findall(query))
+        parts = [" ".join(part.split()) for part in pieces]
         return cls(tuple(dict.fromkeys(part for part in parts if part.strip('" ')))[:_MOST_WORDS])
 
     @cached_property
@@ -80,14 +80,14 @@ class Words:
 
     def within(self, texts: pl.Series) -> npt.NDArray[np.bool_]:
         """Which folded texts hold all of them."""
-        found = np.ones(len(texts), dtype=bool)
+        matches = np.ones(len(texts), dtype=bool)
         for pattern in self.patterns:
-            some = np.flatnonzero(found)
+            some = np.flatnonzero(matches)
             if not len(some):
                 break
             inside = texts if len(some) == len(texts) else texts[some]
-            found[some] = inside.str.contains(pattern).to_numpy()
-        return found
+            matches[some] = inside.str.contains(pattern).to_numpy()
+        return matches
 
     def absent(self, texts: pl.Series) -> tuple[str, ...]:
         """Those that none of the folded texts holds."""
@@ -103,13 +103,13 @@ class Words:
         if not self.parts:
             return []
         plain, origin = _aligned(text)
-        found = []
+        spans = []
         for pattern in self.patterns:
             for match in re.finditer(pattern, plain):
                 start, end = match.span()
                 if end > start:
-                    found.append((origin[start], _end(text, origin[end - 1] + 1)))
-        return sorted(set(found))
+                    spans.append((origin[start], _end(text, origin[end - 1] + 1)))
+        return sorted(set(spans))
 
 
 def _pattern(part: str) -> str:
@@ -121,19 +121,19 @@ def _pattern(part: str) -> str:
 
 
 def _aligned(text: str) -> tuple[str, list[int]]:
-    """A folded text, and for each of its characters the place of the one it came from."""
+    """A folded text, and for each of its characters the position of the one it came from."""
     if text.isascii():
         return text.lower(), list(range(len(text)))
     plain: list[str] = []
     origin: list[int] = []
-    for place, sign in enumerate(text):
+    for position, sign in enumerate(text):
         if sign.isascii():
             piece = sign.lower()
         else:
             bare = "".join(c for c in unicodedata.normalize("NFKD", sign) if unicodedata.category(c) != "Mn")
             piece = unicodedata.normalize("NFC", bare).lower()
         plain.append(piece)
-        origin += [place] * len(piece)
+        origin += [position] * len(piece)
     return "".join(plain), origin
 
 
@@ -184,14 +184,14 @@ class Terms:
 
     def near(self, columns: Ints, without: Ints, most: int = _MOST, least: float = _NEAR) -> list[Near]:
         """For each of the columns the nearest others, those of `without` left out."""
-        found = []
+        related = []
         for column in columns.tolist():
             alike = self._units @ self._units[column] * self._trust
             alike[without] = -1.0
             best = np.argpartition(-alike, min(most, len(alike) - 1))[:most]
             best = best[np.lexsort((best, -np.round(alike[best], 6)))]
-            found += [Near(int(at), column, float(alike[at])) for at in best if alike[at] >= least]
-        return found
+            related += [Near(int(at), column, float(alike[at])) for at in best if alike[at] >= least]
+        return related
 
     def meaning(self, columns: Ints) -> Meaning:
         """What a query of these columns means."""
@@ -255,5 +255,5 @@ class MeaningIndex:
 
     def scores(self, meaning: Meaning) -> Floats:
         """What the text of each row is worth."""
-        found: Floats = self.distinct_scores(meaning)[self.rows]
-        return found
+        scores: Floats = self.distinct_scores(meaning)[self.rows]
+        return scores

@@ -49,7 +49,7 @@ class Filters:
 
 
 class Selection:
-    """Rows chosen by filters. `at` tells the places of all rows, `scores` what each is worth for a query."""
+    """Rows chosen by filters. `at` gives the positions of all, `scores` how well each matches a query."""
 
     def __init__(
         self, rows: Rows, ids: list[int], at: Callable[[], Floats], scores: Callable[[str], Floats | None]
@@ -100,9 +100,9 @@ class Selection:
         if filters.rows:
             yield self._numbered(filters.rows)
         if filters.topics:
-            places = [place for place, topic in enumerate(self._ids) if topic in set(filters.topics)]
+            wanted = [index for index, topic in enumerate(self._ids) if topic in set(filters.topics)]
             # a text without a known word is answered with the largest topic and counts in none
-            yield np.isin(rows.place, np.array(places, dtype=np.uint16)) & rows.known()
+            yield np.isin(rows.topic, np.array(wanted, dtype=np.uint16)) & rows.known()
         if filters.least is not None:
             yield rows.confidence >= np.float32(filters.least)
         if filters.most is not None:
@@ -125,10 +125,10 @@ class Selection:
         return mask
 
     def _classed(self, names: tuple[str, ...]) -> Bools:
-        found = self._rows.classes()
-        if found is None:
+        classes = self._rows.classes()
+        if classes is None:
             raise InputError("this run has no column of classes to filter by")
-        codes, known = found
+        codes, known = classes
         wanted = set(names)
         numbers = [number for number, name in enumerate(known) if name in wanted]
         return np.isin(codes, np.array(numbers, dtype=np.int16))
@@ -174,13 +174,13 @@ class Selection:
         if sort == "confidence":
             key = rows.confidence, None
         elif sort == "topic":
-            key = rows.place.astype(np.int32), None
+            key = rows.topic.astype(np.int32), None
         elif sort == "length":
             key = rows.lengths().astype(np.int64), None
         elif sort == "date" and (days := rows.days()) is not None:
             key = days.astype(np.int64), days == NO_DAY
-        elif sort == "class" and (found := rows.classes()) is not None:
-            key = found[0].astype(np.int32), found[0] == NONE
+        elif sort == "class" and (classes := rows.classes()) is not None:
+            key = classes[0].astype(np.int32), classes[0] == NONE
         elif sort == "match" and filters.q and filters.mode == "meaning":
             scores = self._scores(filters.q)
             key = None if scores is None else (np.round(scores, 6), None)
@@ -193,12 +193,12 @@ class Selection:
 class Points:
     """Texts as points, in the order of their priority: the first of any selection are a fair sample of it."""
 
-    def __init__(self, at: Floats, place: npt.NDArray[np.uint16], confidence: Floats):
+    def __init__(self, at: Floats, topic: npt.NDArray[np.uint16], confidence: Floats):
         there = np.flatnonzero(np.isfinite(at).all(axis=1))
         order = there[np.argsort(priority(there), kind="stable")]
         self.rows = order.astype(np.uint32)
         self.x, self.y = (np.ascontiguousarray(at[order, axis], dtype=np.float32) for axis in (0, 1))
-        self.place = place[order]
+        self.topic = topic[order]
         self.sure = np.round(np.clip(confidence[order], 0.0, 1.0) * 255).astype(np.uint8)
 
     def __len__(self) -> int:
@@ -224,7 +224,7 @@ class Points:
             self.x[shown].astype("<f4"),
             self.y[shown].astype("<f4"),
             self.rows[shown].astype("<u4"),
-            self.place[shown].astype("<u2"),
+            self.topic[shown].astype("<u2"),
             self.sure[shown],
         )
         return b"".join(part.tobytes() for part in parts)

@@ -110,11 +110,11 @@ def _tell_errors(app: FastAPI, workspace: Workspace) -> None:
     async def refused(_: Request, error: Refused) -> JSONResponse:
         more = {"retry": error.retry} if isinstance(error, Later) else {}
         headers = {"retry-after": str(error.retry)} if isinstance(error, Later) else None
-        return JSONResponse({"error": workspace.told(error), **more}, error.status, headers)
+        return JSONResponse({"error": workspace.message(error), **more}, error.status, headers)
 
     @app.exception_handler(InputError)
     async def wrong(_: Request, error: InputError) -> JSONResponse:
-        return JSONResponse({"error": workspace.told(error)}, 422)
+        return JSONResponse({"error": workspace.message(error)}, 422)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -127,17 +127,17 @@ def _tell_errors(app: FastAPI, workspace: Workspace) -> None:
 
 def _sentence(error: RequestValidationError) -> str:
     """What is wrong in a request: which field, and its value."""
-    found = error.errors()[0]
-    kind, *path = found["loc"] or ("request",)
-    place = ".".join(str(part)[:60] for part in path) or str(kind)
-    if found["type"] == "json_invalid":
+    first = error.errors()[0]
+    kind, *path = first["loc"] or ("request",)
+    field = ".".join(str(part)[:60] for part in path) or str(kind)
+    if first["type"] == "json_invalid":
         return "the body is not JSON"
-    if found["type"] == "missing":
-        return f"{place} is missing"
-    if found["type"] == "extra_forbidden":
-        return f"unknown field {place}"
-    message = found["msg"].removeprefix("Value error, ")
-    return f"{place}: {message[:1].lower()}{message[1:300]}; got {_shown(found.get('input'))}"
+    if first["type"] == "missing":
+        return f"{field} is missing"
+    if first["type"] == "extra_forbidden":
+        return f"unknown field {field}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{field}: {message[:1].lower()}{message[1:300]}; got {_shown(first.get('input'))}"
 
 
 def _shown(value: Any) -> str:
@@ -158,7 +158,7 @@ def _known_parameters(request: Request) -> None:
     """Refuse query parameters that nobody reads: they are spelled wrong."""
     path = getattr(request.scope.get("route"), "path", "")
     operation = request.app.openapi()["paths"].get(path, {}).get(request.method.lower(), {})
-    known = {found["name"] for found in operation.get("parameters", ()) if found["in"] == "query"}
+    known = {parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "query"}
     if unknown := sorted(set(request.query_params) - known):
         listed = f"; there are {', '.join(sorted(known))}" if known else ""
         raise Invalid(f"unknown parameter {unknown[0][:60]!r}{listed}")

@@ -25,7 +25,7 @@ _PAGES = 32
 
 
 class Texts:
-    """The texts of a run. `ids` are the topics' ids by place, `meaning` tells what a query means."""
+    """The texts of a run. `ids` are the topics' ids by index, `meaning` tells what a query means."""
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class Texts:
 
     def _texts(self, rows: npt.NDArray[Any], filters: Filters | None, whole: bool) -> list[Text]:
         table = self._rows()
-        found = table.at(rows)
-        texts = found["text"].to_list()
+        cells = table.at(rows)
+        texts = cells["text"].to_list()
         shown = [text[: WHOLE if whole else SHOWN] for text in texts]
-        as_read = table.texts_of(found)
+        as_read = table.texts_of(cells)
         answers = self._model.assign(as_read)
         located = self.located(shown, as_read)
         asked = Queried(filters, self._meaning, self._locator(), self._names)
-        dates, classes = table.strings("date", found), table.strings("label", found)
+        dates, classes = table.strings("date", cells), table.strings("label", cells)
         made = []
         for number, row in enumerate(rows.tolist()):
             reason = answers.reason(number)
@@ -71,7 +71,7 @@ class Texts:
                     row=row,
                     text=shown[number],
                     cut=cut,
-                    topic=self._ids[int(table.place[row])],
+                    topic=self._ids[int(table.topic[row])],
                     second=None if second < 0 else self._ids[second],
                     confidence=round(float(table.confidence[row]), 4),
                     words=list(reason.words),
@@ -98,10 +98,10 @@ class Texts:
         return self._locator().marks(columns, words, "word")
 
     def _by_display(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        columns: dict[str, list[int]] = {}
         for column, name in enumerate(self._names):
-            found.setdefault(name, []).append(column)
-        return found
+            columns.setdefault(name, []).append(column)
+        return columns
 
 
 class Queried:
@@ -140,15 +140,15 @@ class Queried:
         if meaning is None:
             return None
         names = self._names
-        held = {word.column for word in words}
+        contained = {word.column for word in words}
         phrases = filter(self._locator.is_phrase, meaning.worth)
-        held |= {column for column in phrases if self._locator.marks({column}, words, "word")}
-        near = [near for near in meaning.related if near.term in held]
+        contained |= {column for column in phrases if self._locator.marks({column}, words, "word")}
+        near = [near for near in meaning.related if near.term in contained]
         return Match(
             score=round(
-                sum(worth for column, worth in meaning.worth.items() if column in held) / meaning.best, 4
+                sum(worth for column, worth in meaning.worth.items() if column in contained) / meaning.best, 4
             ),
-            shared=[names[column] for column in meaning.known if column in held],
+            shared=[names[column] for column in meaning.known if column in contained],
             through=[through_of(one, names) for one in near],
         )
 

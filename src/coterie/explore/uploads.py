@@ -50,7 +50,7 @@ _ENDING = re.compile(r"\.(?:csv|tsv|tab|jsonl|ndjson|json|txt|text|log|parquet|p
 _LONGEST = 120
 #: Rows that are looked at, those that are shown, and characters of a cell that is shown.
 SEEN, SHOWN, CELL = 1000, 20, 300
-_PLACE = "this file"
+_THIS_FILE = "this file"
 _NUMBER = re.compile(r"[-+]?[\d.,  ]*\d(?:e[-+]?\d+)?\s?%?", re.I)
 _NAMED_LABEL = re.compile(r"label|class|categor|tag|topic|type|group|kind|intent", re.I)
 Kind = Literal["text", "number", "date", "class", "empty"]
@@ -159,8 +159,8 @@ def label_of(name: str) -> str:
 
 
 def _ending(label: str) -> str:
-    found = _ENDING.search(label)
-    return found[0].lower() if found else ""
+    match = _ENDING.search(label)
+    return match[0].lower() if match else ""
 
 
 async def _keep(body: AsyncIterator[bytes], path: Path) -> int:
@@ -203,13 +203,13 @@ class _Shown(TextSource):
     """A file that is called what the person who sent it would call it."""
 
     @property
-    def place(self) -> str:
-        return _PLACE
+    def source_name(self) -> str:
+        return _THIS_FILE
 
 
 def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
-    """What a file holds; one that cannot be read is told in a sentence."""
-    with reported_faults(_PLACE), open_bytes(path) as stream:
+    """What a file holds; one that cannot be read is reported in a sentence."""
+    with reported_faults(_THIS_FILE), open_bytes(path) as stream:
         head = stream.head()
         format_ = guess_format(path, head, Options())
         encoding = None if format_ in ("parquet", "xlsx") else _encoding(path, head)
@@ -240,12 +240,12 @@ def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
 
 def _encoding(path: Path, head: bytes) -> str:
     """UTF-8 or a kin of it; that of old Windows programs if more bytes speak against UTF-8 than for it."""
-    found = encoding_of(head)
-    if found != "utf-8-sig":
-        return found
+    guessed = encoding_of(head)
+    if guessed != "utf-8-sig":
+        return guessed
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     good = bad = 0
-    with reported_faults(_PLACE), open_bytes(path) as stream:
+    with reported_faults(_THIS_FILE), open_bytes(path) as stream:
         while piece := stream.read(PIECE * 16):
             if piece.isascii():
                 continue
@@ -253,23 +253,23 @@ def _encoding(path: Path, head: bytes) -> str:
             wrong = text.count("\ufffd")
             bad += wrong
             good += sum(sign > "\x7f" for sign in text) - wrong
-    return "cp1252" if bad > good else found
+    return "cp1252" if bad > good else guessed
 
 
 def _columns(path: Path, format_: Format, options: Options) -> list[str]:
     """Names of the columns, in their order."""
-    with reported_faults(_PLACE), open_bytes(path) as stream:
+    with reported_faults(_THIS_FILE), open_bytes(path) as stream:
         if format_ == "parquet":
             with on_disk(path, stream) as file:
                 try:
                     return pl.scan_parquet(file, glob=False).collect_schema().names()
                 except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
                     first = (str(error).splitlines() or [""])[0]
-                    raise InputError(f"{_PLACE} could not be read as Parquet: {first[:200]}") from error
+                    raise InputError(f"{_THIS_FILE} could not be read as Parquet: {first[:200]}") from error
         if format_ == "xlsx":
-            return list(columnar.read_xlsx(stream, True, _PLACE).columns)
-        refuse_binary(stream.head(), _PLACE, options.encoding if options.encoding == "cp1252" else None)
-        with Lines(stream, options.encoding, _PLACE) as text:
+            return list(columnar.read_xlsx(stream, True, _THIS_FILE).columns)
+        refuse_binary(stream.head(), _THIS_FILE, options.encoding if options.encoding == "cp1252" else None)
+        with Lines(stream, options.encoding, _THIS_FILE) as text:
             if format_ == "lines":
                 return ["text"]
             if format_ == "jsonl":
@@ -282,15 +282,15 @@ def _keys(text: Lines) -> list[str]:
     """Keys of the first objects, those that hold one value first: texts are never in the others."""
     keys: dict[str, bool] = {}
     first_bad: BadRow | None = None
-    for number, found in enumerate(json_objects(text)):
+    for number, row in enumerate(json_objects(text)):
         if number >= SEEN or text.read > 1 << 20:
             break
-        if isinstance(found, BadRow):
-            first_bad = first_bad or found
+        if isinstance(row, BadRow):
+            first_bad = first_bad or row
         else:
-            keys |= {key: keys.get(key, False) or isinstance(v, (list, dict)) for key, v in found[1].items()}
+            keys |= {key: keys.get(key, False) or isinstance(v, (list, dict)) for key, v in row[1].items()}
     if not keys:
-        raise InputError(f"no row of {_PLACE} could be read" + (f"; {first_bad}" if first_bad else ""))
+        raise InputError(f"no row of {_THIS_FILE} could be read" + (f"; {first_bad}" if first_bad else ""))
     return sorted(keys, key=keys.__getitem__)
 
 
@@ -308,7 +308,7 @@ def _first_rows(
             return next(iter(source)).table, source.skipped
         except InputError as error:
             fault = fault or error
-    raise fault or InputError(f"{_PLACE} has no columns")
+    raise fault or InputError(f"{_THIS_FILE} has no columns")
 
 
 def _column(values: pl.Series) -> schemas.UploadedColumn:

@@ -90,11 +90,11 @@ class Workspace:
                 made=str(info["made"]),
             )
         except InputError as error:
-            return Listed(name, error=self.told(error))
+            return Listed(name, error=self.message(error))
         except (KeyError, TypeError, ValueError):
             return Listed(name, error=f"{MARKER} of {name} is damaged: entries are missing; fit again")
 
-    def told(self, error: Exception) -> str:
+    def message(self, error: Exception) -> str:
         """What an error says, without the way to the folders of this machine."""
         return without_paths(str(error), self.folder)
 

@@ -248,9 +248,9 @@ def rows_at(block: Block, numbers: npt.NDArray[np.int64]) -> Array:
     """The rows of these numbers that are in the block; zeros for the others."""
     local = numbers - block.start
     here = (local >= 0) & (local < block.X.shape[0])
-    found = np.zeros((len(numbers), block.X.shape[1]))
-    found[here] = block.X[local[here]].toarray()
-    return found
+    rows_at_numbers = np.zeros((len(numbers), block.X.shape[1]))
+    rows_at_numbers[here] = block.X[local[here]].toarray()
+    return rows_at_numbers
 
 
 def _clipped_sums(block: Block, U: Array, gram: Array, l2: float) -> tuple[Array, Array]:

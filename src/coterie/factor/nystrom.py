@@ -44,7 +44,7 @@ class NystromSemantics(DocumentTransformer):
         Which G: "assc", "assc_n", "cov" or "pcor".
     n_sampled
         ℓ, the number of terms drawn. None draws none and takes the leading eigenpairs of G itself, for which
-        ``W = X Q Λ^(1/2)``. Up to 2,000 terms, or if `rank` is at least half of them, G is then held in
+        ``W = X Q Λ^(1/2)``. Up to 2,000 terms, or if `rank` is at least half of them, G is then kept in
         memory; else eigenpairs are found by products with G, a few hundred passes over the documents.
     rank
         k, the number of columns of W, at most. There are never more than terms drawn or terms in X.
@@ -99,18 +99,20 @@ class NystromSemantics(DocumentTransformer):
         if self.n_sampled is None:
             self.sampled_ = np.arange(documents.n_terms)
             values, vectors = _leading_of_all(gram, rank, random)
-            found = vectors * np.sqrt(values)
+            features = vectors * np.sqrt(values)
         else:
             rank = min(rank, check_count("n_sampled", self.n_sampled, self))
             self.sampled_ = _draw(_lengths(documents), self.n_sampled, random)
             columns = gram.columns(self.sampled_)
             values, vectors = _leading(columns[self.sampled_], rank)
             # Q Λ^(-1/2), with 0 for the inverse of what was cut
-            found = columns @ (vectors * np.divide(1.0, np.sqrt(values), where=values > 0, out=values * 0.0))
+            features = columns @ (
+                vectors * np.divide(1.0, np.sqrt(values), where=values > 0, out=values * 0.0)
+            )
         self.eigenvalues_ = np.zeros(rank)
         self.eigenvalues_[: len(values)] = values
         self.components_ = np.zeros((rank, documents.n_terms))
-        self.components_[: len(values)] = _signed(found).T
+        self.components_[: len(values)] = _signed(features).T
 
     def _after_fit(self, X: Any, documents: Documents) -> None:
         self.sampled_ = np.sort(documents.columns[self.sampled_])
@@ -138,11 +140,11 @@ def _lengths(documents: Engine) -> Array:
 
 def _draw(lengths: Array, n_drawn: int, random: np.random.RandomState) -> Ints:
     """Terms drawn without replacement with probabilities in proportion to their lengths."""
-    held = np.flatnonzero(lengths)
-    if len(held) <= n_drawn:
-        return held
-    shares = lengths[held] / lengths[held].sum()
-    return held[random.choice(len(held), n_drawn, replace=False, p=shares)]
+    not_empty = np.flatnonzero(lengths)
+    if len(not_empty) <= n_drawn:
+        return not_empty
+    shares = lengths[not_empty] / lengths[not_empty].sum()
+    return not_empty[random.choice(len(not_empty), n_drawn, replace=False, p=shares)]
 
 
 def _leading(matrix: Array, rank: int) -> tuple[Array, Array]:

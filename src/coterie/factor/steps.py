@@ -112,14 +112,14 @@ def in_parts(A: Array, function: Callable[[Array], Array]) -> Array:
     Matrix products round differently for different shapes. In parts of one shape a row alone goes through
     the same arithmetic as in a batch and comes out the same, to the last bit.
     """
-    found = np.empty_like(A)
+    solution = np.empty_like(A)
     part = np.zeros((_ROWS_IN_PART, A.shape[1]))
     for start in range(0, len(A), _ROWS_IN_PART):
         here = A[start : start + _ROWS_IN_PART]
         part[: len(here)] = here
         part[len(here) :] = 0.0
-        found[start : start + len(here)] = function(part)[: len(here)]
-    return found
+        solution[start : start + len(here)] = function(part)[: len(here)]
+    return solution
 
 
 def euclidean_objective(energy: float, U: Array, YtV: Array, VtV: Array, l2: float) -> float:
@@ -197,10 +197,10 @@ def newton(Y: csr_matrix, U: Array, sweeps: int = 100, tolerance: float = 1e-7) 
     known = csr_matrix(Y @ diags(used))
     known.eliminate_zeros()
     V = np.zeros((Y.shape[0], U.shape[1]))
-    held = np.diff(known.indptr) > 0
-    level = np.asarray(known.sum(axis=1)).ravel()[held] / max(float(sums.sum()), np.finfo(float).tiny)
-    V[held] = level[:, None] * (sums > 0)
-    moving = np.flatnonzero(held)
+    not_empty = np.diff(known.indptr) > 0
+    level = np.asarray(known.sum(axis=1)).ravel()[not_empty] / max(float(sums.sum()), np.finfo(float).tiny)
+    V[not_empty] = level[:, None] * (sums > 0)
+    moving = np.flatnonzero(not_empty)
     for _ in range(sweeps):
         if not len(moving):
             break

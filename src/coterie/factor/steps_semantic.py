@@ -150,7 +150,7 @@ def infer(X: csr_matrix, topics: Array, steps: int = INFERENCE_STEPS) -> Array:
     unit = np.divide(topics.T, length, where=length > 0, out=np.zeros(topics.T.shape))
     gain, gram = np.asarray(X @ unit), unit.T @ unit
     together = min(max(_PRODUCT // gram.size, 8), _TOGETHER)
-    found = np.empty_like(gain)
+    solution = np.empty_like(gain)
     for start in range(0, len(gain), together):
         here = gain[start : start + together]
         part = np.zeros((together, len(topics)))
@@ -158,5 +158,5 @@ def infer(X: csr_matrix, topics: Array, steps: int = INFERENCE_STEPS) -> Array:
         Z = part
         for _ in range(steps):
             Z = update_texts(Z, part, gram)
-        found[start : start + len(here)] = Z[: len(here)]
-    return found
+        solution[start : start + len(here)] = Z[: len(here)]
+    return solution

@@ -166,8 +166,8 @@ def _seed(documents: Engine, runs: list[_Run], weights: Array) -> None:
 def _draw(random: np.random.RandomState, shares: Array, n_drawn: int) -> Ints:
     """Rows drawn with probabilities in proportion to `shares`."""
     running = np.cumsum(shares)
-    found = np.searchsorted(running, random.uniform(size=n_drawn) * running[-1], side="right")
-    return np.minimum(found, np.searchsorted(running, running[-1]))
+    drawn = np.searchsorted(running, random.uniform(size=n_drawn) * running[-1], side="right")
+    return np.minimum(drawn, np.searchsorted(running, running[-1]))
 
 
 def _take(documents: Engine, numbers: Ints) -> Array:
@@ -251,11 +251,11 @@ def _sums(rows: Rows, labels: Ints, scale: Array, n_clusters: int) -> Array:
     n_runs = labels.shape[1]
     sums = np.zeros((n_terms, n_runs, n_clusters))
     if issparse(rows):
-        held = np.diff(rows.indptr)
-        values = rows.data * np.repeat(scale, held)
+        n_entries = np.diff(rows.indptr)
+        values = rows.data * np.repeat(scale, n_entries)
         first = rows.indices.astype(np.int64) * n_clusters
         for r in range(n_runs):
-            cell = first + np.repeat(labels[:, r], held)
+            cell = first + np.repeat(labels[:, r], n_entries)
             sums[:, r] = np.bincount(cell, values, n_terms * n_clusters).reshape(n_terms, n_clusters)
         return sums
     cluster = labels + np.arange(n_runs) * n_clusters

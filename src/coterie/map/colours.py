@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-#: Lightness of one topic and the next around the map: told apart without seeing hues.
+#: Lightness of one topic and the next around the map: distinct without seeing hues.
 _LIGHTNESS = (0.56, 0.74, 0.65)
 _CHROMA = 0.125
 _TO_CONE = np.array(

@@ -192,7 +192,7 @@ def _upright(points: Array) -> Array:
 
 
 def _sunflower(n: int) -> Array:
-    """Points that fill a disc evenly: they part what lies in one place."""
+    """Points that fill a disc evenly: they part points that lie on each other."""
     angle = np.arange(n) * np.pi * (3 - np.sqrt(5))
     return np.sqrt((np.arange(n) + 0.5) / n)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.metrics.arguments import Counts
 
-#: Entries of the windows × terms matrix held at a time: bounds the memory, does not change the result.
+#: Entries of the windows × terms matrix in memory at a time: bounds the memory, does not change the result.
 ENTRIES_PER_BLOCK = 2**20
 
 

@@ -66,11 +66,11 @@ def copies(n_distinct: int, n_texts: int, most: int, text: str) -> dict[str, Any
 
 def tiny(topics: Sequence[Topic]) -> dict[str, Any]:
     """Topics of very few texts."""
-    found = [topic.id for topic in topics if topic.share < TINY_SHARE or topic.size < TINY_SIZE]
-    if not found:
+    small = [topic.id for topic in topics if topic.share < TINY_SHARE or topic.size < TINY_SIZE]
+    if not small:
         return check(False, "No topic is tiny.")
-    said = "1 topic is tiny" if len(found) == 1 else f"{len(found)} topics are tiny"
-    return check(True, f"{said}: less than 0.5 % of the texts, or fewer than 5.", topics=found[:40])
+    said = "1 topic is tiny" if len(small) == 1 else f"{len(small)} topics are tiny"
+    return check(True, f"{said}: less than 0.5 % of the texts, or fewer than 5.", topics=small[:40])
 
 
 def overlaps(similarity: Array, ids: Sequence[int]) -> dict[str, Any]:

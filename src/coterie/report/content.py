@@ -107,10 +107,10 @@ def _checks(facts: Facts, info: Mapping[str, Any], topics: Sequence[Topic]) -> l
 
 def _cards(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
     points, known = facts.map, facts.topics != NONE
-    places, sure = facts.topics[known], facts.confidence[known]
+    topic, sure = facts.topics[known], facts.confidence[known]
     bins = np.minimum((sure * _BINS).astype(np.int64), _BINS - 1)
-    histogram = np.bincount(places * _BINS + bins, minlength=len(topics) * _BINS)
-    mean = np.bincount(places, sure, len(topics))
+    histogram = np.bincount(topic * _BINS + bins, minlength=len(topics) * _BINS)
+    mean = np.bincount(topic, sure, len(topics))
     shade, border = colours(points.shades), _borderline(facts)
     return [
         {
@@ -127,16 +127,16 @@ def _cards(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
                 round(topic.distinctiveness, 3),
                 wording.distinctiveness(topic.distinctiveness),
             ],
-            "confidence": round(float(mean[place] / max(topic.size, 1)), 3),
-            "histogram": histogram[place * _BINS : (place + 1) * _BINS].tolist(),
+            "confidence": round(float(mean[index] / max(topic.size, 1)), 3),
+            "histogram": histogram[index * _BINS : (index + 1) * _BINS].tolist(),
             "examples": [shortened(text, _longest(topics)) for text in topic.examples],
-            "borderline": border[place],
-            "near": _nearest(facts, place),
-            "colour": shade[place],
-            "at": [round(_STEPS * float(value)) for value in points.positions[place]],
-            "radius": round(_STEPS * float(points.radii[place])),
+            "borderline": border[index],
+            "near": _nearest(facts, index),
+            "colour": shade[index],
+            "at": [round(_STEPS * float(value)) for value in points.positions[index]],
+            "radius": round(_STEPS * float(points.radii[index])),
         }
-        for place, topic in enumerate(topics)
+        for index, topic in enumerate(topics)
     ]
 
 
@@ -145,12 +145,12 @@ def _longest(topics: Sequence[Any]) -> int:
     return max(_SHORTEST_TEXT, min(_TEXT, 200 * _TEXT // max(len(topics), 1)))
 
 
-def _nearest(facts: Facts, place: int) -> list[list[float]]:
+def _nearest(facts: Facts, index: int) -> list[list[float]]:
     """The topics most alike, with cosines."""
-    alike = facts.similarity[place].copy()
-    alike[place] = -2.0
+    alike = facts.similarity[index].copy()
+    alike[index] = -2.0
     best = np.argsort(-alike, kind="stable")[:_NEAR]
-    return [[facts.ids[at], round(float(alike[at]), 2)] for at in best if at != place]
+    return [[facts.ids[at], round(float(alike[at]), 2)] for at in best if at != index]
 
 
 def _borderline(facts: Facts) -> list[list[dict[str, Any]]]:
@@ -215,20 +215,20 @@ def _similarity(facts: Facts, topics: Sequence[Topic]) -> dict[str, Any] | None:
     if len(topics) < 2:
         return None
     shown = set(facts.ids[:_ALIKE])
-    place = {topic: at for at, topic in enumerate(facts.ids)}
+    index_of = {topic: at for at, topic in enumerate(facts.ids)}
     leaves = [topic for topic in _leaves(facts.model.hierarchy()) if topic in shown]
-    at = [place[topic] for topic in leaves]
+    at = [index_of[topic] for topic in leaves]
     table = np.round(100 * np.clip(facts.similarity[np.ix_(at, at)], 0.0, 1.0)).astype(np.int64)
     return {"topics": leaves, "percent": table.tolist(), "left": len(topics) - len(leaves)}
 
 
 def _leaves(branch: Branch) -> list[int]:
-    found, waiting = [], [branch]
+    leaves, waiting = [], [branch]
     while waiting:  # a tree may be as deep as there are topics
         now = waiting.pop()
-        found += [] if now.parts else [now.topics[0]]
+        leaves += [] if now.parts else [now.topics[0]]
         waiting += reversed(now.parts)
-    return found
+    return leaves
 
 
 def _branch(root: Branch) -> list[list[Any]]:
@@ -250,15 +250,15 @@ def _branch(root: Branch) -> list[list[Any]]:
 
 
 def _number(model: TopicModel) -> dict[str, Any] | None:
-    found = model.number_of_topics_
-    if found is None:
+    estimate = model.number_of_topics_
+    if estimate is None:
         return None
     return {
-        "chosen": found.n_topics,
-        "low": found.low,
-        "high": found.high,
-        "peaks": [peak for peak in found.peaks if peak != found.n_topics],
-        "curve": [[k, round(float(value), 4)] for k, value in found.curve],
-        "structured": bool(found.structured),
+        "chosen": estimate.n_topics,
+        "low": estimate.low,
+        "high": estimate.high,
+        "peaks": [peak for peak in estimate.peaks if peak != estimate.n_topics],
+        "curve": [[k, round(float(value), 4)] for k, value in estimate.curve],
+        "structured": bool(estimate.structured),
         "now": len(model.topics),
     }

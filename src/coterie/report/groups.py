@@ -38,17 +38,17 @@ class Columns:
     class_name: str = ""
 
 
-def over_time(columns: Columns, places: Ints, n_topics: int) -> dict[str, Any] | None:
+def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] | None:
     """Texts of each topic in each period, periods without a text included; None without dates.
 
-    `places` are those of topics, negative for texts that do not count.
+    `topics` are the indexes of their topics, negative for texts that do not count.
     """
     if columns.dates is None:
         return None
     name = shortened(columns.date_name, 60)
     try:
         dates, bad = read_dates(columns.dates)
-        dates = _one_each(dates, len(places))
+        dates = _one_each(dates, len(topics))
     except InputError as error:
         return {"name": name, "note": f"The dates could not be read: {shortened(str(error), 200)}."}
     dated = dates.is_not_null().to_numpy()
@@ -62,7 +62,7 @@ def over_time(columns: Columns, places: Ints, n_topics: int) -> dict[str, Any] |
     step = next((years for years in _YEARS if len(known) / years <= _MOST_BARS), _YEARS[-1])
     if step > 1:
         number, known, unit = number // step, known[::step], f"{step} years"
-    counts = _table(places[dated], number, n_topics, len(known))
+    counts = _table(topics[dated], number, n_topics, len(known))
     return {
         "name": name,
         "unit": unit,
@@ -96,17 +96,17 @@ def _spelled(begin: Any, unit: str) -> str:
     return str(begin.year) if "year" in unit else begin.isoformat()
 
 
-def by_class(columns: Columns, places: Ints, n_topics: int, given: Ints) -> dict[str, Any] | None:
+def by_class(columns: Columns, topics: Ints, n_topics: int, given: Ints) -> dict[str, Any] | None:
     """Texts of each topic in each class, and how far topics are classes; None without classes.
 
-    A text without a known word, of a negative place, is in no cell; the scores are those of the topics that
-    all texts are `given`.
+    A text without a known word, whose topic is negative, is in no cell; the scores are those of the topics
+    that all texts are `given`.
     """
     if columns.classes is None:
         return None
     name = shortened(columns.class_name, 60)
     try:
-        values = _one_each(columns.classes.cast(pl.String), len(places))
+        values = _one_each(columns.classes.cast(pl.String), len(topics))
     except InputError as error:
         return {"name": name, "note": f"{error}."}
     known = values.drop_nulls().unique().sort()
@@ -118,7 +118,7 @@ def by_class(columns: Columns, places: Ints, n_topics: int, given: Ints) -> dict
     number = values.drop_nulls().replace_strict(
         known, np.arange(len(known)), return_dtype=pl.Int64
     ).to_numpy()  # fmt: skip
-    counts = _table(places[classed], number, n_topics, len(known))
+    counts = _table(topics[classed], number, n_topics, len(known))
     scores = clustering_scores(number, given[classed])
     # a class stands where the topic does that holds most of it: agreement shows as a diagonal
     order = np.lexsort((-counts.sum(axis=0), counts.argmax(axis=0)))

@@ -90,13 +90,13 @@ def joined(modules: Mapping[str, str]) -> str:
         for line in source.splitlines():
             if not _MODULE_LINE.match(line):
                 lines.append(line)
-            elif found := _EXPORT.fullmatch(line):
-                lines.append(found[1])
-                own.append(found[2])
-            elif (found := _IMPORT.fullmatch(line)) and {*found[1].split(", ")} <= {
-                *exported.get(found[2], ())
+            elif match := _EXPORT.fullmatch(line):
+                lines.append(match[1])
+                own.append(match[2])
+            elif (match := _IMPORT.fullmatch(line)) and {*match[1].split(", ")} <= {
+                *exported.get(match[2], ())
             }:
-                lines.append(f'const {{ {found[1]} }} = modules["{found[2]}"];')
+                lines.append(f'const {{ {match[1]} }} = modules["{match[2]}"];')
             else:
                 raise ValueError(f"{name} cannot be put into the page for its line {line!r}")
         lines += [f"return {{ {', '.join(own)} }};", "})();"]

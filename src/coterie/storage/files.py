@@ -70,15 +70,15 @@ def checksum(path: str | Path) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
-    """An existing plain file and its size; what the system refuses meanwhile is told as one sentence."""
+    """An existing plain file and its size; what the system refuses meanwhile is reported in one sentence."""
     try:
         # a pipe would wait for a writer, for ever
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path} is not a plain file; {AGAIN}")
-            yield file, found.st_size
+            yield file, status.st_size
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing; {AGAIN}") from error
     except OSError as error:
@@ -129,12 +129,12 @@ def check_json(data: bytes) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"the key {twice[:50]!r} is there twice")
-    return found
+    return values
 
 
 def _no_constant(name: str) -> Any:
@@ -159,8 +159,8 @@ def _finite(digits: str) -> float:
 
 def number(error: BaseException) -> int:
     """The number of the system's error, which polars tells only in words; 0 if there is none."""
-    told = re.search(r"\(os error (\d+)\)", str(error))
-    return getattr(error, "errno", None) or (int(told[1]) if told else 0)
+    code = re.search(r"\(os error (\d+)\)", str(error))
+    return getattr(error, "errno", None) or (int(code[1]) if code else 0)
 
 
 def cannot(path: str | Path, verb: str, error: BaseException) -> InputError:

@@ -53,9 +53,9 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
     >>> [path.name for path in run.iterdir()]
     ['run.json']
     """
-    target = _place(folder)
+    target = _real_path(folder)
     ours = frozenset(ours) | {marker}
-    with _told(folder):
+    with _faults_reported(folder):
         _refuse_foreign(target, marker)
         target.parent.mkdir(parents=True, exist_ok=True)
         recover(target)
@@ -63,15 +63,15 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
         sweep(target)
     staging, lock = _beside(target, "new"), None
     try:  # from here on, for Ctrl-C may come as soon as the folder is made
-        with _told(folder):
+        with _faults_reported(folder):
             lock = _stage(staging)
-        with _told_of_staging(folder, staging):
+        with _staging_faults_reported(folder, staging):
             yield staging
         if not (staging / marker).is_file():
             raise ValueError(
                 f"the block has written no {marker!r}, without which the folder is not known as ours"
             )
-        with _told(folder):
+        with _faults_reported(folder):
             trees.flush(staging)
             _put(staging, target, marker, ours)
     finally:
@@ -82,7 +82,7 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
 
 def recover(folder: str | Path) -> None:
     """Put a folder back that a killed process had moved aside; readers and writers call this first."""
-    target = _place(folder)
+    target = _real_path(folder)
     until = time.monotonic() + _GAP
     while not os.path.lexists(target) and (asides := _leftovers(target, "old")):
         late = time.monotonic() > until
@@ -104,7 +104,7 @@ def recover(folder: str | Path) -> None:
 
 def read_steadily(folder: str | Path, read: Callable[[Path], T]) -> T:
     """`read(folder)`, and again if the folder was replaced meanwhile: no answer mixes old and new files."""
-    target = _place(folder)
+    target = _real_path(folder)
     for _ in range(_ATTEMPTS):
         recover(target)
         before = _identity(target)
@@ -127,7 +127,7 @@ class _Leftover(NamedTuple):
     path: Path
 
 
-def _place(folder: str | Path) -> Path:
+def _real_path(folder: str | Path) -> Path:
     """The real path, without links."""
     try:
         return Path(os.path.realpath(folder))
@@ -182,12 +182,12 @@ def _stem(target: Path) -> str:
 def _leftovers(target: Path, ending: str) -> list[_Leftover]:
     """Folders that `_beside` has named, the newest last."""
     pattern = re.compile(rf"\.{re.escape(_stem(target))}\.coterie-(\d+)-(\d+)-[0-9a-f]+\.{ending}")
-    found = []
+    leftovers = []
     with suppress(FileNotFoundError), os.scandir(target.parent) as entries:
         for entry in entries:
             if (match := pattern.fullmatch(entry.name)) and entry.is_dir(follow_symlinks=False):
-                found.append(_Leftover(int(match[2]), int(match[1]), Path(entry.path)))
-    return sorted(found)
+                leftovers.append(_Leftover(int(match[2]), int(match[1]), Path(entry.path)))
+    return sorted(leftovers)
 
 
 def _stage(staging: Path) -> Lock:
@@ -280,7 +280,7 @@ def _renamed(staging: Path, target: Path) -> bool:
 
 
 def _swapped(staging: Path, target: Path, ours: Collection[str]) -> bool:
-    """Let the two change places; False if another process took the place in between."""
+    """Swap the two; False if another process was quicker."""
     # what the user puts into the old folder while it is being replaced is taken over after the swap
     if exchange(staging, target):
         trees.flush_names(target.parent)
@@ -303,10 +303,10 @@ def _swapped(staging: Path, target: Path, ours: Collection[str]) -> bool:
 def _identity(target: Path) -> tuple[int, int, int] | None:
     """What tells a folder from the one that had its name before; the number alone is soon used again."""
     try:
-        found = os.stat(target)
+        status = os.stat(target)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_ctime_ns
 
 
 def _unchanged(target: Path, before: tuple[int, int, int] | None) -> bool:
@@ -316,7 +316,7 @@ def _unchanged(target: Path, before: tuple[int, int, int] | None) -> bool:
 
 
 @contextmanager
-def _told(folder: str | Path) -> Iterator[None]:
+def _faults_reported(folder: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -324,8 +324,8 @@ def _told(folder: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def _told_of_staging(folder: str | Path, staging: Path) -> Iterator[None]:
-    """Faults of files being written, told of the folder that people know; other errors of the block pass."""
+def _staging_faults_reported(folder: str | Path, staging: Path) -> Iterator[None]:
+    """Report faults of files being written for the folder that people know; let other errors pass."""
     try:
         yield
     except OSError as error:

@@ -11,7 +11,7 @@ if sys.platform != "win32":
 
 
 class Lock:
-    """A lock that is held; `real` is False where the system or the file system has none."""
+    """A lock on a folder; `real` is False where the system or the file system has none."""
 
     _descriptor: int | None = None
 

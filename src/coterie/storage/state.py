@@ -118,11 +118,11 @@ def read_state(folder: str | Path, kind: str) -> dict[str, Any]:
 
 
 def _check_format(whole: dict[str, Any], kind: str, path: Path) -> None:
-    found, version = whole.get("format"), whole.get("version")
-    if not isinstance(found, str) or not found.startswith("coterie "):
+    format_, version = whole.get("format"), whole.get("version")
+    if not isinstance(format_, str) or not format_.startswith("coterie "):
         raise InputError(f"{path} is not a file of coterie; check the path")
-    if found != f"coterie {kind}":
-        raise InputError(f"{path} is a {found[:60]!r}, not a 'coterie {kind}'; check the path")
+    if format_ != f"coterie {kind}":
+        raise InputError(f"{path} is a {format_[:60]!r}, not a 'coterie {kind}'; check the path")
     if type(version) is not int or version < 1:
         raise _damaged(path, "it has no format version")
     if version > VERSION:
@@ -134,10 +134,10 @@ def _check_content(whole: dict[str, Any], path: Path) -> None:
     if whole.keys() != {"format", "version", "arrays", "state"}:
         raise _damaged(path, "parts are missing or unknown")
     try:
-        found = hashlib.sha256(_compact(whole)).hexdigest()
+        checksum = hashlib.sha256(_compact(whole)).hexdigest()
     except (UnicodeEncodeError, RecursionError) as error:
         raise _damaged(path, "it holds text that is not Unicode, or is nested too deeply") from error
-    if found != expected:
+    if checksum != expected:
         raise _damaged(path, "its content does not match its checksum")
 
 
@@ -145,8 +145,8 @@ def _arrays(expected: Any, path: Path) -> dict[str, Array]:
     if not isinstance(expected, dict) or expected.get("file") != ARRAYS_FILE:
         raise _damaged(path, f"it does not name {ARRAYS_FILE}")
     beside = path.with_name(ARRAYS_FILE)
-    arrays, found = read_arrays(beside)
-    if (found.bytes, found.sha256) != (expected.get("bytes"), expected.get("sha256")):
+    arrays, checksum = read_arrays(beside)
+    if (checksum.bytes, checksum.sha256) != (expected.get("bytes"), expected.get("sha256")):
         raise InputError(
             f"{beside} does not belong to {path.name} beside it: it is damaged or from another run; {AGAIN}"
         )
@@ -184,8 +184,8 @@ def _not_unicode(value: Any, keys: tuple[str, ...]) -> str:
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in pairs:
         inner = (*keys, str(key))
-        if found := _not_unicode(item, inner) or _not_unicode(key, inner):
-            return found
+        if path := _not_unicode(item, inner) or _not_unicode(key, inner):
+            return path
     return ""
 
 

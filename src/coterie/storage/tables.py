@@ -82,9 +82,9 @@ def read_parquet(path: str | Path, rows: int | None = None) -> pl.DataFrame:
     path = Path(path)
     with opened(path), _told(path, "read"):
         table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        found = table.select(pl.len()).collect().item()
-        if rows is not None and found != rows:
-            raise InputError(f"{path} has {found:,} rows instead of {rows:,}; {AGAIN}")
+        n_rows = table.select(pl.len()).collect().item()
+        if rows is not None and n_rows != rows:
+            raise InputError(f"{path} has {n_rows:,} rows instead of {rows:,}; {AGAIN}")
         return table.collect()
 
 

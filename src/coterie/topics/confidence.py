@@ -1,14 +1,14 @@
 """The confidence of assignments, learned without labels.
 
-1. Other opinions: halves of the texts are clustered anew, into as many clusters as there are topics. A text
-   keeps its company if the texts around it, in clusters that know nothing of topics, are of its topic too.
-2. A text is told clearly if its first topic has a much larger share of it than the second.
-3. Where the texts of a collection keep their company on the whole, words tell topics; where they do not,
-   topics are much a matter of chance, and no single text is sure.
+1. Agreement: halves of the texts are clustered again, into as many clusters as there are topics. The other
+   texts in the cluster of a text should belong to its topic; the more of them do, the surer it is.
+2. Lead: the best topic of a text should have a much larger share of it than the second.
+3. Agreement of the whole collection: where it is low, topics are largely a matter of chance, and no single
+   text is sure.
 4. A text of few words is less sure.
 
-A logistic map makes one number of these four: about the chance that a text is in the class that most texts
-of its topic are in. Its coefficients were fitted once, to labelled sets, by ``benchmarks/confidence.py``; how
+A logistic model turns these four into one number: about the chance that a text is in the class of most texts
+of its topic. Its coefficients were fitted once, to labelled sets, by ``benchmarks/confidence.py``; how
 far the number can be trusted is in docs/confidence.md.
 """
 
@@ -29,23 +29,23 @@ Array = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 
-#: Of the logistic map: constant, clear share, company of the text, company of all texts, few words.
+#: Of the logistic model: constant, lead, agreement of the text, agreement of all texts, few words.
 COEFFICIENTS = (-0.28, 0.56, 0.46, 1.08, -1.95)
-#: Fewest and most opinions; between them there are so many that they have about this number of clusters in
+#: Fewest and most clusterings; between them there are so many that they have about this number of clusters in
 #: all. One start each: where starts end differently, topics could have come out differently too.
 _FEWEST, _MOST, _CLUSTERS = 10, 24, 400
 #: Ways of cutting the texts into halves.
 _CUTS = 5
 #: Opinions are formed on at most so many distinct texts.
 _MOST_TEXTS = 8_000
-#: An opinion need not be polished: sweeps of k-means, and the share that a further one must add.
+#: A clustering need not be polished: sweeps of k-means, and the share that a further one must add.
 _SWEEPS, _TOLERANCE = 15, 1e-3
-#: So many texts, spread like all texts, are added to each cluster of an opinion: few texts prove little.
+#: So many texts, spread like all texts, are added to each cluster of a clustering: few texts prove little.
 _PRIOR = 2.0
 #: Added to both sides of odds, so that no share is beyond doubt.
 _DOUBT = 0.1
-#: The company of all texts counts up to here: no labelled set goes further, and a text that no opinion puts
-#: with its topic must not be sure because all others are.
+#: The agreement of all texts counts up to here: no labelled set goes further, and a text that no clustering
+#: puts with its topic must not be sure because all others are.
 _MOST_AGREEMENT = 0.9
 #: Decimals that count: products with a batch of texts round differently from products with one.
 _COSINE_DECIMALS, _DECIMALS = 9, 6
@@ -57,10 +57,10 @@ _ROWS = 8_192
 class Confidence:
     """The result of `learn_confidence`, which gives the confidence of any text.
 
-    `centers` are opinions × clusters × dimensions: unit vectors, or zeros for a cluster without a text.
-    `purity` is opinions × clusters × topics: how far texts of the cluster are of the topic beyond what all
-    texts are, from 0 (no more than all) to 1 (every one). `agreement` is the mean company of the texts
-    that were learned from. `coefficients` are those of the logistic map, kept so that a saved model answers
+    `centers` are clusterings × clusters × dimensions: unit vectors, or zeros for a cluster without a text.
+    `purity` is clusterings × clusters × topics: how far texts of the cluster are of the topic beyond what all
+    texts are, from 0 (no more than all) to 1 (every one). `agreement` is the mean over the texts
+    that were learned from. `coefficients` are those of the logistic model, kept so that a saved model answers
     as it did when a later version has others.
     """
 
@@ -73,7 +73,7 @@ class Confidence:
         """The confidence of each text in its topic, from 0 to 1.
 
         A text gets the same answer alone and among others. One of which nothing is known, whose memberships
-        are all zero, gets 0. With a single topic there is nothing to be told apart, and all are low.
+        are all zero, gets 0. With a single topic there is nothing to tell apart, and all are low.
 
         Parameters
         ----------
@@ -124,27 +124,27 @@ class Confidence:
         n_words: npt.ArrayLike,
         weights: npt.ArrayLike,
     ) -> Confidence:
-        """The same opinions about other topics, for which the texts of `learn_confidence` are given again.
+        """The same clusterings about other topics, for which the texts of `learn_confidence` are given again.
 
         Merging or splitting topics then changes the confidence of their texts and of no others.
         """
-        vectors, topics, held = _learned_from(memberships, text_vectors, n_words, weights)
+        vectors, topics, counted = _learned_from(memberships, text_vectors, n_words, weights)
         n_topics = np.shape(memberships)[1]
         tables = [
-            _purity_of(_nearest(vectors, clustering), topics, held, (len(clustering), n_topics))
+            _purity_of(_nearest(vectors, clustering), topics, counted, (len(clustering), n_topics))
             for clustering in self.centers
         ]
         return replace(self, purity=np.stack(tables))
 
     def _purity(self, topics: Ints, text_vectors: Floats) -> Array:
         """Cluster purity of each text, averaged over the resampled clusterings; 0 without a vector."""
-        found = np.zeros(len(topics))
+        purity_of_text = np.zeros(len(topics))
         for a in range(0, len(topics), _ROWS):
             some = slice(a, a + _ROWS)
             for centers, purity in zip(self.centers, self.purity, strict=True):
-                found[some] += purity[_nearest(text_vectors[some], centers), topics[some]]
-        found[~text_vectors.any(axis=1)] = 0.0
-        return found / len(self.centers)
+                purity_of_text[some] += purity[_nearest(text_vectors[some], centers), topics[some]]
+        purity_of_text[~text_vectors.any(axis=1)] = 0.0
+        return purity_of_text / len(self.centers)
 
 
 def learn_confidence(
@@ -171,7 +171,7 @@ def learn_confidence(
     weights
         How many texts each row stands for.
     random_state
-        Seed of the opinions.
+        Random state of the clusterings.
 
     >>> vectors = np.repeat(np.eye(3), [40, 40, 40], axis=0)[np.arange(120) * 7 % 120]
     >>> memberships = 0.9 * vectors + 0.1 / 3
@@ -180,14 +180,14 @@ def learn_confidence(
     >>> sure.of(memberships[:2], vectors[:2], [8, 8]).round(1)
     array([0.8, 1. ])
     """
-    vectors, topics, held = _learned_from(memberships, text_vectors, n_words, weights)
+    vectors, topics, counted = _learned_from(memberships, text_vectors, n_words, weights)
     n_topics = np.shape(memberships)[1]
-    n_clusters = max(1, int(np.count_nonzero(np.bincount(topics, held, n_topics))))
+    n_clusters = max(1, int(np.count_nonzero(np.bincount(topics, counted, n_topics))))
     random = check_random_state(random_state)
     halves = _halves(len(vectors), int(np.clip(_CLUSTERS // n_clusters, _FEWEST, _MOST)))
     seeds = [draw_seeds(random, 1) for _ in halves]
     parts = ordered_map(
-        lambda part: _clustering(vectors, held * part[0], n_clusters, part[1]),
+        lambda part: _clustering(vectors, counted * part[0], n_clusters, part[1]),
         zip(halves, seeds, strict=True),
         min(usable_threads(None), len(halves)),
     )
@@ -196,8 +196,8 @@ def learn_confidence(
     purity, agreement = [], 0.0
     for clustering in centers:
         nearest = _nearest(vectors, clustering)
-        purity.append(_purity_of(nearest, topics, held, (n_clusters, n_topics)))
-        agreement += float(held @ purity[-1][nearest, topics]) / max(float(held.sum()), 1e-300)
+        purity.append(_purity_of(nearest, topics, counted, (n_clusters, n_topics)))
+        agreement += float(counted @ purity[-1][nearest, topics]) / max(float(counted.sum()), 1e-300)
     return Confidence(centers, np.stack(purity), round(agreement / len(centers), _DECIMALS))
 
 
@@ -224,8 +224,8 @@ def _clustering(text_vectors: Floats, weights: Array, n_clusters: int, seeds: li
     block = Block(text_vectors[chosen].astype(np.float32), weights[chosen])
     engine = MemoryEngine([block])
     random = np.random.RandomState(seeds[0])
-    found = spherical_kmeans(engine, n_clusters, random, max_iter=_SWEEPS, tol=_TOLERANCE, seeds=seeds)
-    return found.centers.astype(np.float32)
+    clusters = spherical_kmeans(engine, n_clusters, random, max_iter=_SWEEPS, tol=_TOLERANCE, seeds=seeds)
+    return clusters.centers.astype(np.float32)
 
 
 def _nearest(text_vectors: Floats, centers: Floats) -> Ints:
@@ -245,7 +245,7 @@ def _purity_of(clusters: Ints, topics: Ints, weights: Array, shape: tuple[int, i
     counts = np.bincount(clusters * n_topics + topics, weights, n_clusters * n_topics).reshape(shape)
     base = counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
     inside = (counts + _PRIOR * base) / (counts.sum(axis=1, keepdims=True) + _PRIOR)
-    # a topic that all texts are in cannot be told from the others
+    # a topic that contains all texts cannot be told from the others
     beyond = np.divide(inside - base, 1.0 - base, where=base < 1.0, out=np.zeros(shape))
     return np.clip(beyond, 0.0, 1.0).astype(np.float32)
 

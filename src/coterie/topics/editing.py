@@ -298,9 +298,9 @@ def _applied(model: TopicModel, edit: Edit) -> Edited:
         _texts_of(model, "topics are edited with the texts they were learned from"),
     )
     edited, scorer = state.edited, state.edited.scorer
-    found = [log.find_topic(reference, state.topics) for reference in edit.topics]
-    topics = [topic.id for topic in found if topic is not None]
-    if len(topics) < len(found):
+    matches = [log.find_topic(reference, state.topics) for reference in edit.topics]
+    topics = [topic.id for topic in matches if topic is not None]
+    if len(topics) < len(matches):
         raise InputError(f"cannot {edit}: there is no such topic")
     if len(set(topics)) < len(topics):
         raise InputError(f"cannot {edit}: these are one topic by now")

@@ -124,90 +124,90 @@ def dumps(edits: Iterable[Edit]) -> str:
     return f'{{\n  "format": "coterie edits",\n  "version": {VERSION},\n  "edits": [\n    {inside}\n  ]\n}}\n'
 
 
-def loads(text: str, place: str = "the edit log") -> tuple[Edit, ...]:
+def loads(text: str, where: str = "the edit log") -> tuple[Edit, ...]:
     """Read a log; errors name the number of the edit."""
     try:
         log = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{place} is not JSON: {str(error)[:200]}") from None
+        raise InputError(f"{where} is not JSON: {str(error)[:200]}") from None
     if not isinstance(log, dict) or log.get("format") != "coterie edits":
-        raise InputError(f'{place} is not a log of edits: it must begin with "format": "coterie edits"')
+        raise InputError(f'{where} is not a log of edits: it must begin with "format": "coterie edits"')
     version, rows = log.get("version"), log.get("edits")
     if isinstance(version, int) and version > VERSION:
-        raise InputError(f"{place} was written by a newer coterie (version {version}); update coterie")
+        raise InputError(f"{where} was written by a newer coterie (version {version}); update coterie")
     if version != VERSION or not isinstance(rows, list):
-        raise InputError(f"{place} must have version {VERSION} and a list of edits")
-    return tuple(_edit(row, f"{place}, edit {number}") for number, row in enumerate(rows, 1))
+        raise InputError(f"{where} must have version {VERSION} and a list of edits")
+    return tuple(_edit(row, f"{where}, edit {number}") for number, row in enumerate(rows, 1))
 
 
 def _plain(edit: Edit) -> dict[str, Any]:
     return {name: value for name, value in asdict(edit).items() if value or name == "kind"}
 
 
-def _edit(row: Any, place: str) -> Edit:
+def _edit(row: Any, where: str) -> Edit:
     if not isinstance(row, dict) or row.get("kind") not in get_args(Kind):
-        raise InputError(f"{place} must be an object with a kind of {', '.join(get_args(Kind))}")
+        raise InputError(f"{where} must be an object with a kind of {', '.join(get_args(Kind))}")
     if unknown := set(row) - set(Edit.__slots__):
-        raise InputError(f"{place} has the unknown field {sorted(unknown)[0]!r}")
-    topics = tuple(_reference(topic, place) for topic in _list(row, "topics", place))
-    parts = _parts(row.get("parts", 0), place)
-    terms = tuple(_text(term, "terms", place) for term in _list(row, "terms", place))
-    label, text, made = (_text(row.get(name, ""), name, place) for name in ("label", "text", "made"))
+        raise InputError(f"{where} has the unknown field {sorted(unknown)[0]!r}")
+    topics = tuple(_reference(topic, where) for topic in _list(row, "topics", where))
+    parts = _parts(row.get("parts", 0), where)
+    terms = tuple(_text(term, "terms", where) for term in _list(row, "terms", where))
+    label, text, made = (_text(row.get(name, ""), name, where) for name in ("label", "text", "made"))
     edit = Edit(row["kind"], topics, label, parts, terms, text, made)
-    check(edit, place)
+    check(edit, where)
     return edit
 
 
-def check(edit: Edit, place: str = "the edit") -> None:
+def check(edit: Edit, where: str = "the edit") -> None:
     """Whether an edit has what its kind needs."""
     if edit.kind not in get_args(Kind):
-        raise InputError(f"{place} must be one of {', '.join(get_args(Kind))}; got {edit.kind!r:.60}")
+        raise InputError(f"{where} must be one of {', '.join(get_args(Kind))}; got {edit.kind!r:.60}")
     for name in ("label", "text"):
-        _text(getattr(edit, name), name, place)
+        _text(getattr(edit, name), name, where)
     for term in edit.terms:
-        _text(term, "terms", place)
-    _parts(edit.parts, place)
+        _text(term, "terms", where)
+    _parts(edit.parts, where)
     needed = {"rename": 1, "merge": 2, "split": 1, "ban": 0, "pin": 1}[edit.kind]
     if len(edit.topics) < needed or (edit.kind != "merge" and len(edit.topics) > needed):
-        raise InputError(f"{place} ({edit.kind}) must name {needed} topics, got {len(edit.topics)}")
+        raise InputError(f"{where} ({edit.kind}) must name {needed} topics, got {len(edit.topics)}")
     if len({topic.id for topic in edit.topics}) < len(edit.topics):
-        raise InputError(f"{place} ({edit.kind}) names the same topic twice")
+        raise InputError(f"{where} ({edit.kind}) names the same topic twice")
     if edit.kind == "rename" and not edit.label.strip():
-        raise InputError(f"{place}: the label of a topic must not be empty, got {edit.label!r}")
+        raise InputError(f"{where}: the label of a topic must not be empty, got {edit.label!r}")
     if edit.kind == "split" and edit.parts < 2:
-        raise InputError(f"{place}: a topic must be split into at least 2 parts, got {edit.parts}")
+        raise InputError(f"{where}: a topic must be split into at least 2 parts, got {edit.parts}")
     if edit.kind == "ban" and not edit.terms:
-        raise InputError(f"{place}: there is no term to ban")
+        raise InputError(f"{where}: there is no term to ban")
 
 
-def _reference(row: Any, place: str) -> Reference:
+def _reference(row: Any, where: str) -> Reference:
     if not isinstance(row, dict) or set(row) - set(Reference.__slots__):
-        raise InputError(f"{place}: a topic must be an object with id, label and terms")
+        raise InputError(f"{where}: a topic must be an object with id, label and terms")
     number = row.get("id")
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 1 << 31:
-        raise InputError(f"{place}: the id of a topic must be a whole number, got {str(number)[:40]}")
-    terms = tuple(_text(term, "terms", place) for term in _list(row, "terms", place))
-    return Reference(number, _text(row.get("label", ""), "label", place), terms)
+        raise InputError(f"{where}: the id of a topic must be a whole number, got {str(number)[:40]}")
+    terms = tuple(_text(term, "terms", where) for term in _list(row, "terms", where))
+    return Reference(number, _text(row.get("label", ""), "label", where), terms)
 
 
-def _list(row: dict[str, Any], name: str, place: str) -> list[Any]:
+def _list(row: dict[str, Any], name: str, where: str) -> list[Any]:
     value = row.get(name, [])
     if not isinstance(value, list) or len(value) > _MOST:
-        raise InputError(f"{place}: {name} must be a list of at most {_MOST}")
+        raise InputError(f"{where}: {name} must be a list of at most {_MOST}")
     return value
 
 
-def _parts(value: Any, place: str) -> int:
+def _parts(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
-        raise InputError(f"{place}: parts must be a whole number up to {_MOST}, got {str(value)[:40]}")
+        raise InputError(f"{where}: parts must be a whole number up to {_MOST}, got {str(value)[:40]}")
     return value
 
 
-def _text(value: Any, name: str, place: str) -> str:
+def _text(value: Any, name: str, where: str) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST:
-        raise InputError(f"{place}: {name} must be text, at most {_LONGEST:,} characters; got {value!r:.60}")
+        raise InputError(f"{where}: {name} must be text, at most {_LONGEST:,} characters; got {value!r:.60}")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{place}: {name} contains half a character (a lone surrogate)") from None
+        raise InputError(f"{where}: {name} contains half a character (a lone surrogate)") from None
     return value

@@ -45,15 +45,15 @@ def deciding_words(evidence: csr_matrix) -> Columns:
     said = np.round(evidence.data, _DECIMALS)
     entries = np.arange(evidence.nnz)
     least = np.zeros(len(rows))
-    for place in range(_WORDS):
+    for rank in range(_WORDS):
         strongest = np.maximum.reduceat(said, starts)
         # of equals the first
         first = np.minimum.reduceat(np.where(said == strongest[row_of], entries, evidence.nnz), starts)
         value = evidence.data[np.minimum(first, ends - 1)]
-        if not place:
+        if not rank:
             least = _WORTH_SAYING * np.maximum(value, 0.0)
         named = (strongest > -np.inf) & (value > 0) & (value >= least)
-        words[rows[named], place] = evidence.indices[first[named]]
+        words[rows[named], rank] = evidence.indices[first[named]]
         said[first[first < evidence.nnz]] = -np.inf
     return words
 

@@ -238,11 +238,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         best = np.argsort(-near, kind="stable")[:top]
         best = best[near[best] > 0]
         numbers = collection.first[rows[best]]
-        found = collection.texts.at(numbers)
+        texts = collection.texts.at(numbers)
         assert self.state.scores is not None
         ids = np.array(scorer.ids)[self.state.scores.answer[rows[best]]]
         return [
-            Similar(number, found[number], int(topic), float(cosine))
+            Similar(number, texts[number], int(topic), float(cosine))
             for number, topic, cosine in zip(numbers.tolist(), ids, near[best], strict=True)
         ]
 

@@ -28,10 +28,10 @@ class Merge:
 
     def memberships(self, before: Array, ids: Sequence[int], vectors: Array) -> Array:
         """Memberships afterwards: those in the topics that merge add up."""
-        place = {topic: column for column, topic in enumerate(ids)}
+        column_of = {topic: column for column, topic in enumerate(ids)}
         merged = before.copy()
-        merged[:, place[self.into]] += before[:, [place[topic] for topic in self.others]].sum(axis=1)
-        return merged[:, [place[topic] for topic in self.ids(ids)]]
+        merged[:, column_of[self.into]] += before[:, [column_of[topic] for topic in self.others]].sum(axis=1)
+        return merged[:, [column_of[topic] for topic in self.ids(ids)]]
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from coterie.topics.reshape import Ints
 
 def seed_columns(seeds: Mapping[str, Sequence[str]], vectorizer: Vectorizer) -> dict[str, Ints]:
     """Columns of the seed words of each topic; unknown words are reported."""
-    found: dict[str, Ints] = {}
+    columns_by_topic: dict[str, Ints] = {}
     for name, words in checked_seeds(seeds).items():
         columns = columns_of(list(words), vectorizer)
-        unknown = [word for word, held in zip(words, columns, strict=True) if not len(held)]
+        unknown = [word for word, known in zip(words, columns, strict=True) if not len(known)]
         if unknown:
             warnings.warn(
                 f"ignoring seed words of {name!r} that do not occur in enough texts: {', '.join(unknown)}",
@@ -27,8 +27,8 @@ def seed_columns(seeds: Mapping[str, Sequence[str]], vectorizer: Vectorizer) -> 
             )
         if not any(map(len, columns)):
             raise InputError(f"none of the seed words of {name!r} occurs in the texts: {', '.join(words)}")
-        found[name] = np.unique(np.concatenate(columns))
-    return found
+        columns_by_topic[name] = np.unique(np.concatenate(columns))
+    return columns_by_topic
 
 
 def checked_seeds(seeds: Any) -> dict[str, list[str]]:
@@ -49,10 +49,12 @@ def checked_seeds(seeds: Any) -> dict[str, list[str]]:
 def columns_of(words: Sequence[str], vectorizer: Vectorizer) -> list[Ints]:
     """The columns of each word; a phrase that is a term itself is only that."""
     counts = vectorizer.transform(pl.Series(list(words), dtype=pl.String))
-    found = [counts[row].indices.astype(np.int64) for row in range(len(words))]
+    columns_by_word = [counts[row].indices.astype(np.int64) for row in range(len(words))]
     terms = vectorizer.vocabulary_.terms
-    longest = [max((terms[column].count(" ") for column in columns), default=0) for columns in found]
+    longest = [
+        max((terms[column].count(" ") for column in columns), default=0) for columns in columns_by_word
+    ]
     return [
         np.array([c for c in columns if terms[c].count(" ") == most], dtype=np.int64)
-        for columns, most in zip(found, longest, strict=True)
+        for columns, most in zip(columns_by_word, longest, strict=True)
     ]

@@ -188,21 +188,21 @@ def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pack_description(found: Description) -> dict[str, Any]:
+def _pack_description(description: Description) -> dict[str, Any]:
     return {
-        "fallback": found.fallback,
-        "lost": found.lost,
-        "sizes": found.sizes,
-        "counts": csr_matrix(found.counts),
-        "centers": found.centers,
-        "terms": [columns.astype(np.int64) for columns in found.terms],
-        "coherence": found.coherence,
-        "distinctiveness": found.distinctiveness,
+        "fallback": description.fallback,
+        "lost": description.lost,
+        "sizes": description.sizes,
+        "counts": csr_matrix(description.counts),
+        "centers": description.centers,
+        "terms": [columns.astype(np.int64) for columns in description.terms],
+        "coherence": description.coherence,
+        "distinctiveness": description.distinctiveness,
         "confidence": {
-            "centers": found.confidence.centers,
-            "company": found.confidence.purity,
-            "agreement": found.confidence.agreement,
-            "coefficients": list(found.confidence.coefficients),
+            "centers": description.confidence.centers,
+            "company": description.confidence.purity,
+            "agreement": description.confidence.agreement,
+            "coefficients": list(description.confidence.coefficients),
         },
     }
 
@@ -230,24 +230,24 @@ def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dime
 
 
 def _unpack_confidence(state: dict[str, Any], n_topics: int, dimensions: int) -> Confidence:
-    found = Confidence(
+    confidence = Confidence(
         finite(state["centers"]),
         finite(state["company"]),
         float(state["agreement"]),
         tuple(map(float, state["coefficients"])),
     )
     require(
-        len(found.coefficients) == len(COEFFICIENTS)
-        and bool(np.isfinite(found.coefficients).all())
-        and np.isfinite(found.agreement)
-        and found.centers.ndim == found.purity.ndim == 3
-        and found.centers.shape[:2] == found.purity.shape[:2]
-        and found.centers.shape[2] == dimensions
-        and found.purity.shape[2] == n_topics
-        and bool(((found.purity >= 0) & (found.purity <= 1)).all()),
-        "opinions that do not fit the topics",
+        len(confidence.coefficients) == len(COEFFICIENTS)
+        and bool(np.isfinite(confidence.coefficients).all())
+        and np.isfinite(confidence.agreement)
+        and confidence.centers.ndim == confidence.purity.ndim == 3
+        and confidence.centers.shape[:2] == confidence.purity.shape[:2]
+        and confidence.centers.shape[2] == dimensions
+        and confidence.purity.shape[2] == n_topics
+        and bool(((confidence.purity >= 0) & (confidence.purity <= 1)).all()),
+        "clusterings that do not fit the topics",
     )
-    return found
+    return confidence
 
 
 # --- its parts

@@ -34,11 +34,11 @@ _TERMS = 5
 
 
 def as_dates(values: Any) -> pl.Series:
-    """Dates of any kind as a column of dates, null where there is none; a value that is no date is told."""
-    found, bad = read_dates(values)
+    """Dates of any kind as a column of dates, null where there is none; any other value is reported."""
+    dates, bad = read_dates(values)
     if bad is not None:
         raise InputError(bad.sentence)
-    return found
+    return dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Unread:
 
     @property
     def sentence(self) -> str:
-        """The first of them as a person is told."""
+        """The first of them, as a person reads it."""
         return f"row {self.row} has the date {self.value!r}; dates must look like 2024-05-31 or 31.05.2024"
 
 
@@ -67,13 +67,13 @@ def read_dates(values: Any) -> tuple[pl.Series, Unread | None]:
     month = (text.str.extract(r"^(\d{4}-\d{2})$") + "-01").str.to_date("%Y-%m-%d", strict=False)
     slashes = text.str.extract(r"^(\d{4}/\d{1,2}/\d{1,2})" + end).str.to_date("%Y/%m/%d", strict=False)
     dotted = text.str.extract(r"^(\d{1,2}\.\d{1,2}\.\d{4})" + end).str.to_date("%d.%m.%Y", strict=False)
-    found = pl.select(pl.coalesce(day, month, slashes, dotted)).to_series().rename("date")
-    found = pl.select(pl.when(found.dt.year() >= 1).then(found)).to_series().rename("date")
-    bad = (found.is_null() & text.is_not_null()).arg_true()
+    dates = pl.select(pl.coalesce(day, month, slashes, dotted)).to_series().rename("date")
+    dates = pl.select(pl.when(dates.dt.year() >= 1).then(dates)).to_series().rename("date")
+    bad = (dates.is_null() & text.is_not_null()).arg_true()
     if not len(bad):
-        return found, None
+        return dates, None
     row = int(bad[0])
-    return found, Unread(len(bad), row, text[row][:40])
+    return dates, Unread(len(bad), row, text[row][:40])
 
 
 def as_classes(values: Any) -> pl.Series:
@@ -121,7 +121,7 @@ def periods(dates: pl.Series, every: Period) -> pl.Series:
 def by_group(
     documents: Engine,
     rows: Ints,
-    places: npt.NDArray[np.int32],
+    topic_columns: npt.NDArray[np.int32],
     groups: pl.Series,
     ids: Sequence[int],
     labels: Sequence[str],
@@ -129,18 +129,18 @@ def by_group(
 ) -> pl.DataFrame:
     """Texts of each topic in each group (period or class): counts, share of the group, and its own words.
 
-    `rows` and `places` are the distinct row of each text and the column of each distinct row's topic, −1 for
-    texts that do not count. The words are those that the topic uses more in this group than otherwise.
+    `rows` is the distinct row of each text, `topic_columns` the column of the topic of each distinct row,
+    −1 for texts that do not count. The words are those that the topic uses more in this group than otherwise.
     """
     if len(groups) != len(rows):
         raise InputError(f"one value per text is needed: got {len(groups):,} for {len(rows):,} texts")
     known = groups.drop_nulls().unique().sort()
     number = groups.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
     rows = np.asarray(rows)
-    there = number.is_not_null().to_numpy() & (places[rows] >= 0)
+    there = number.is_not_null().to_numpy() & (topic_columns[rows] >= 0)
     group = number.to_numpy()[there].astype(np.int64)
     row = rows[there]
-    cell = places[row].astype(np.int64) * max(len(known), 1) + group
+    cell = topic_columns[row].astype(np.int64) * max(len(known), 1) + group
     n_cells = len(ids) * len(known)
     member = csr_matrix((np.ones(len(row)), (cell, row)), shape=(n_cells, documents.n_rows))
     counts = documents.sum(lambda block: _counted(block, member))
@@ -174,9 +174,9 @@ def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[st
     """For each group, the terms that the topic uses more often there than overall."""
     cells = counts[topic * n_groups : (topic + 1) * n_groups].toarray()
     whole = cells.sum(axis=0) / max(float(cells.sum()), 1e-300)
-    found = []
+    words = []
     for row in cells:
         score = distinctive(row[None] / max(float(row.sum()), 1e-300), whole)[0]
         best = np.argsort(-np.round(score, 12), kind="stable")[:_TERMS]
-        found.append([names[column] for column in best if row[column] > 0])
-    return found
+        words.append([names[column] for column in best if row[column] > 0])
+    return words

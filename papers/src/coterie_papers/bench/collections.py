@@ -26,7 +26,7 @@ from scipy.sparse import csr_matrix
 from coterie import __version__
 from coterie.corpus import Vectorizer
 from coterie.corpus.sequences import Sequences
-from coterie.datasets import Dataset, load, places
+from coterie.datasets import Dataset, load, locations
 from coterie.datasets.catalog import Entry
 from coterie.errors import InputError
 
@@ -252,7 +252,7 @@ def checksums(names: Sequence[str]) -> dict[str, str]:
 
     found: dict[str, str] = {}
     for dataset in sorted({source for name in names for source in SOURCES.get(name, ())}):
-        path = places.find(f"{dataset}.tsv.gz")
+        path = locations.find(f"{dataset}.tsv.gz")
         if path is not None:
             found[dataset] = checksum(path)
         else:
@@ -266,7 +266,7 @@ def _kept(name: str, what: str) -> Path | None:
         return None
     source = getsourcefile(COLLECTIONS[name])
     code = Path(source).read_bytes() if source else b""
-    files = [places.find(f"{dataset}.tsv.gz") for dataset in SOURCES.get(name, ())]
+    files = [locations.find(f"{dataset}.tsv.gz") for dataset in SOURCES.get(name, ())]
     state = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files if path]
     digest = hashlib.sha256(code + repr((__version__, state)).encode()).hexdigest()
     return _folder / f"{name}-{what}-{digest[:12]}.npz"

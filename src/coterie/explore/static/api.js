@@ -69,13 +69,13 @@ export async function send(method, path, body, { signal, params } = {}) {
   return response.status === 204 ? null : response.json();
 }
 
-/** Points of the map: { n, inView, all, x, y, row, place, confidence } as typed arrays. */
+/** Points of the map: { n, inView, all, x, y, row, topic, confidence } as typed arrays. */
 export async function points(path, params, { signal } = {}) {
   const bytes = await (await ask(url(path, params), { signal })).arrayBuffer();
   const [n, inView, all] = new Uint32Array(bytes, 0, 3);
   let at = 16;
   const take = (Kind) => { const part = new Kind(bytes, at, n); at += part.byteLength; return part; };
-  return { n, inView, all, x: take(Float32Array), y: take(Float32Array), row: take(Uint32Array), place: take(Uint16Array), confidence: take(Uint8Array) };
+  return { n, inView, all, x: take(Float32Array), y: take(Float32Array), row: take(Uint32Array), topic: take(Uint16Array), confidence: take(Uint8Array) };
 }
 
 /** Only the latest of several requests counts: latest(signal => get(…)) aborts the one before. */

@@ -4,7 +4,7 @@ const VERTEX = `
 precision highp float;
 attribute vec2 at;
 attribute vec4 colour;
-attribute float place;
+attribute float topic;
 uniform mat3 view;
 uniform float size;
 uniform float chosen;
@@ -15,8 +15,8 @@ varying float across;
 void main() {
   vec3 spot = view * vec3(at, 1.0);
   gl_Position = vec4(spot.xy, 0.0, 1.0);
-  bool ghost = place < 0.0;
-  bool lit = chosen < 0.0 || place == chosen;
+  bool ghost = topic < 0.0;
+  bool lit = chosen < 0.0 || topic == chosen;
   across = ghost ? size * 0.8 : (chosen >= 0.0 && lit) ? size * 1.25 : size;
   gl_PointSize = across + 1.0;
   float alpha = ghost ? colour.a : colour.a * (lit ? strength : dim);
@@ -44,13 +44,13 @@ export function createPainter(canvas) {
 
 /** Colours as bytes: those of the topics, `ghost` for points that no filter matches; confidence makes a point stronger. */
 function tint(points, colours, ghost) {
-  const { place, confidence } = points, n = place.length, bytes = new Uint8Array(4 * n);
+  const { topic, confidence } = points, n = topic.length, bytes = new Uint8Array(4 * n);
   for (let at = 0; at < n; at++) {
-    const [red, green, blue] = place[at] < 0 ? ghost : colours[place[at]] || ghost;
+    const [red, green, blue] = topic[at] < 0 ? ghost : colours[topic[at]] || ghost;
     bytes[4 * at] = red;
     bytes[4 * at + 1] = green;
     bytes[4 * at + 2] = blue;
-    bytes[4 * at + 3] = place[at] < 0 ? ghost[3] : 170 + (confidence[at] * 85) / 255;
+    bytes[4 * at + 3] = topic[at] < 0 ? ghost[3] : 170 + (confidence[at] * 85) / 255;
   }
   return bytes;
 }
@@ -81,7 +81,7 @@ class GlPainter {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.uniforms = Object.fromEntries(["view", "size", "chosen", "dim", "strength"].map((name) => [name, gl.getUniformLocation(program, name)]));
     this.buffers = {};
-    const parts = [["at", 2, gl.FLOAT, false, 8], ["colour", 4, gl.UNSIGNED_BYTE, true, 4], ["place", 1, gl.FLOAT, false, 4]];
+    const parts = [["at", 2, gl.FLOAT, false, 8], ["colour", 4, gl.UNSIGNED_BYTE, true, 4], ["topic", 1, gl.FLOAT, false, 4]];
     this.parts = parts.map(([name, width, kind, normal, bytes]) => {
       const where = gl.getAttribLocation(program, name);
       this.buffers[name] = gl.createBuffer();
@@ -102,7 +102,7 @@ class GlPainter {
   }
 
   load(points, colours, ghost) {
-    const gl = this.gl, n = points.place.length, at = new Float32Array(2 * n);
+    const gl = this.gl, n = points.topic.length, at = new Float32Array(2 * n);
     for (let each = 0; each < n; each++) {
       at[2 * each] = points.x[each];
       at[2 * each + 1] = points.y[each];
@@ -113,7 +113,7 @@ class GlPainter {
     };
     put("at", at);
     put("colour", tint(points, colours, ghost));
-    put("place", Float32Array.from(points.place));
+    put("topic", Float32Array.from(points.topic));
     this.count = n;
     this.kept = [points, colours, ghost];
   }
@@ -155,8 +155,8 @@ class PlainPainter {
     const css = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
     this.shades = colours.map(css);
     this.ghost = [css(ghost), ghost[3] / 255];
-    const order = points.place.map((_, at) => at);
-    this.order = Uint32Array.from(order).sort((a, b) => points.place[a] - points.place[b]); // one change of colour a topic
+    const order = points.topic.map((_, at) => at);
+    this.order = Uint32Array.from(order).sort((a, b) => points.topic[a] - points.topic[b]); // one change of colour a topic
   }
 
   draw({ width, height, dense, matrix, size, chosen, dim, strength, thin = 1 }) {
@@ -164,13 +164,13 @@ class PlainPainter {
     brush.setTransform(dense, 0, 0, dense, 0, 0);
     brush.clearRect(0, 0, width, height);
     if (!this.points) return;
-    const { x, y, place } = this.points;
+    const { x, y, topic } = this.points;
     let last = null;
     for (let each = 0; each < this.order.length; each += thin) {
       const at = this.order[each], left = a * x[at] + c * y[at] + e, top = b * x[at] + d * y[at] + f;
       if (left < -9 || top < -9 || left > width + 9 || top > height + 9) continue;
-      if (place[at] !== last) {
-        last = place[at];
+      if (topic[at] !== last) {
+        last = topic[at];
         brush.fillStyle = last < 0 ? this.ghost[0] : this.shades[last];
         brush.globalAlpha = last < 0 ? this.ghost[1] : chosen < 0 || last === chosen ? strength : dim;
       }

@@ -51,7 +51,7 @@ export class Names {
     return element;
   }
 
-  /** Give the place of the topic whose name is under the pointer, or -1. */
+  /** Give the index of the topic whose name is under the pointer, or -1. */
   hit(left, top) {
     const found = this.shown.find((name) => Math.abs(name.x - left) < name.half && Math.abs(name.y - top) < LINE / 2);
     return found ? found.at : -1;

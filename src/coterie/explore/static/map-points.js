@@ -1,4 +1,4 @@
-// Points at hand: put together from a wide sample and a close one, found by place.
+// Points at hand: put together from a wide sample and a close one, found by position.
 
 const GHOSTS = 10000; // enough to tell where the others are
 
@@ -9,22 +9,22 @@ const GHOSTS = 10000; // enough to tell where the others are
 export function joinPoints({ ghosts, wide, close, box }) {
   const size = (set) => (set ? set.n : 0);
   const seen = new Set(), most = size(ghosts) + size(wide) + size(close);
-  const out = { n: 0, x: new Float32Array(most), y: new Float32Array(most), row: new Uint32Array(most), place: new Int32Array(most),
+  const out = { n: 0, x: new Float32Array(most), y: new Float32Array(most), row: new Uint32Array(most), topic: new Int32Array(most),
     confidence: new Uint8Array(most) };
-  const put = (set, at, place) => {
+  const put = (set, at, topic) => {
     const to = out.n++;
     out.x[to] = set.x[at];
     out.y[to] = set.y[at];
     out.row[to] = set.row[at];
-    out.place[to] = place;
+    out.topic[to] = topic;
     out.confidence[to] = set.confidence[at];
   };
   const inside = (x, y) => box && x >= box.x0 && x <= box.x1 && y >= box.y0 && y <= box.y1;
   if (ghosts) for (const set of [wide, close]) if (set) for (let at = 0; at < set.n; at++) seen.add(set.row[at]);
   if (ghosts) for (let at = 0; at < Math.min(ghosts.n, GHOSTS); at++) if (!seen.has(ghosts.row[at])) put(ghosts, at, -1);
-  if (wide) for (let at = 0; at < wide.n; at++) if (!close || !inside(wide.x[at], wide.y[at])) put(wide, at, wide.place[at]);
-  if (close) for (let at = 0; at < close.n; at++) put(close, at, close.place[at]);
-  for (const name of ["x", "y", "row", "place", "confidence"]) out[name] = out[name].subarray(0, out.n);
+  if (wide) for (let at = 0; at < wide.n; at++) if (!close || !inside(wide.x[at], wide.y[at])) put(wide, at, wide.topic[at]);
+  if (close) for (let at = 0; at < close.n; at++) put(close, at, close.topic[at]);
+  for (const name of ["x", "y", "row", "topic", "confidence"]) out[name] = out[name].subarray(0, out.n);
   return out;
 }
 
@@ -68,7 +68,7 @@ export class Grid {
     for (let line = top; line <= bottom; line++) {
       for (let each = starts[low + side * line]; each < starts[high + side * line + 1]; each++) {
         const at = members[each], away = (points.x[at] - x) ** 2 + (points.y[at] - y) ** 2;
-        if (away < least && points.place[at] >= 0 && (!fits || fits(at))) [best, least] = [at, away];
+        if (away < least && points.topic[at] >= 0 && (!fits || fits(at))) [best, least] = [at, away];
       }
     }
     return best;

@@ -333,13 +333,13 @@ class TextMap {
 
   nearest(x, y, reach) {
     // while a topic is chosen its texts come first: the dimmed ones are hardly seen
-    const far = reach / this.view.scale, lit = this.chosen >= 0 ? (at) => this.points.place[at] === this.chosen : null;
+    const far = reach / this.view.scale, lit = this.chosen >= 0 ? (at) => this.points.topic[at] === this.chosen : null;
     const found = lit ? this.grid.nearest(x, y, far, lit) : -1;
     return found >= 0 ? found : this.grid.nearest(x, y, far);
   }
 
   head(at) {
-    const topic = this.overview.topics[this.points.place[at]];
+    const topic = this.overview.topics[this.points.topic[at]];
     return h("p", { class: "map-tip-head" }, swatch(topic), bdi(topic ? cut(topic.label, 60) : ""),
       h("span", { class: "quiet" }, ` ${decimal(this.points.confidence[at] / 255)}`));
   }
@@ -361,7 +361,7 @@ class TextMap {
 
   open(at) {
     this.marks.set("row", [this.points.x[at], this.points.y[at]]);
-    this.tell("row", this.points.row[at], this.overview.topics[this.points.place[at]].id);
+    this.tell("row", this.points.row[at], this.overview.topics[this.points.topic[at]].id);
     this.paint();
   }
 
