@@ -96,6 +96,8 @@ def test_a_word_of_a_hundred_thousand_letters(show, served):
     page.wait_for_selector(".of-row blockquote")
     until(page, "document.querySelector('.of-row blockquote').textContent.length > 90000")
     clean(page)
+    reasons = [word for text in served.texts(BAD_RUN)["rows"] for word in text["words"] + text["related"]]
+    assert max(map(len, reasons)) == 80  # with whole words the table takes half a second to lay out
 
 
 @WIDTHS

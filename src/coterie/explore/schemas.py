@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from coterie.report.wording import shortened
 
 #: Most rows of a pin, topics of a merge, terms of a ban, texts of a pin.
 MOST_ROWS, MOST_TOPICS, MOST_TERMS = 500, 1000, 100
@@ -13,6 +15,10 @@ LONGEST_TEXT, LONGEST_LABEL, LONGEST_TERM = 10_000, 200, 200
 MOST_PARTS, MOST_ASKED = 100, 10_000
 #: Columns of an uploaded file that are shown.
 MOST_COLUMNS = 200
+
+
+#: A word beside a text; one of a hundred thousand letters would slow the page down.
+Word = Annotated[str, AfterValidator(lambda word: shortened(word, 80))]
 
 
 class Problem(BaseModel):
@@ -208,8 +214,8 @@ class Text(BaseModel):
     topic: int
     second: int | None
     confidence: float
-    words: list[str] = Field(description="its deciding words")
-    related: list[str] = Field(description="related words of the topic")
+    words: list[Word] = Field(description="its deciding words")
+    related: list[Word] = Field(description="related words of the topic")
     note: str
     marks: list[tuple[int, int, Literal["word", "query", "related"]]] = Field(
         description="start, end (code points) and kind; in order, none over another, at most 1,000"
@@ -239,7 +245,7 @@ class Query(BaseModel):
     """How a query was understood: by words, its words and phrases as written; by meaning, its terms."""
 
     known: list[str] = Field(description="by words: it occurs in a text; by meaning: it is in the vocabulary")
-    unknown: list[str] = Field(
+    unknown: list[Word] = Field(
         description="by words: it occurs in no text; by meaning: it is not in the vocabulary"
     )
     related: list[Through] = Field(description="related terms, for search by meaning only")
@@ -347,13 +353,13 @@ class Answer(BaseModel):
     label: str
     confidence: float
     second: int | None
-    words: list[str]
-    related: list[str]
+    words: list[Word]
+    related: list[Word]
     note: str
     marks: list[tuple[int, int, Literal["word", "query", "related"]]]
     shares: list[TopicShare] = Field(description="the five largest")
     at: tuple[float, float] | None
-    unknown: list[str] = Field(description="words outside the vocabulary")
+    unknown: list[Word] = Field(description="words outside the vocabulary")
 
 
 class Answers(BaseModel):
