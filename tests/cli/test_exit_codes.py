@@ -20,30 +20,23 @@ COTERIE = Path(sys.executable).parent / "coterie"
 pytestmark = pytest.mark.process
 #: Output goes through a buffer, as it does for people; what cannot be written then shows late.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-#: The program with something in the place of the work of `coterie compare`. Ctrl-C must work also where the
-#: tests themselves run in the background, for which shells switch it off.
+#: The program with the work of `coterie data` replaced; that command starts quickly. Ctrl-C must work also where
+#: the tests themselves run in the background, for which shells switch it off.
 SCRIPT = """
 import signal, sys, time
-from coterie import comparison
+import click
+from coterie.cli import data, main
 signal.signal(signal.SIGINT, signal.default_int_handler)
-def work(*args, **settings):
+def work():
     print("working", flush=True)
     {work}
-comparison.compare = work
-from coterie.cli import main
+data.data = click.Command("data", callback=work)
 main(prog_name="coterie")
 """
 
 
-@pytest.fixture
-def tickets(tmp_path):
-    file = tmp_path / "tickets.csv"
-    file.write_text("subject\n" + "late parcel\nrefund money\n" * 10)
-    return file
-
-
-def program(work, *arguments):
-    return [sys.executable, "-c", SCRIPT.format(work=work), *map(str, arguments)]
+def program(work):
+    return [sys.executable, "-c", SCRIPT.format(work=work), "data"]
 
 
 def working(command):
@@ -55,8 +48,8 @@ def working(command):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("work", ["time.sleep(60)", "while True: pass"], ids=["waiting", "busy"])
-def test_a_signal_ends_in_a_sentence(tickets, number, code, work):
-    process = working(program(work, "compare", tickets, "--topics", 2))
+def test_a_signal_ends_in_a_sentence(number, code, work):
+    process = working(program(work))
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == code
@@ -120,10 +113,8 @@ def test_handlers_are_put_back():
     assert handlers() == before
 
 
-def test_a_fault_of_the_program_shows_its_traceback(tickets):
-    done = subprocess.run(
-        program("1 / 0", "compare", tickets, "--topics", 2), capture_output=True, text=True, check=False
-    )
+def test_a_fault_of_the_program_shows_its_traceback():
+    done = subprocess.run(program("1 / 0"), capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert "ZeroDivisionError" in done.stderr
@@ -142,10 +133,8 @@ def test_a_fault_of_the_program_shows_its_traceback(tickets):
         ("open('/nowhere/at all')", "/nowhere/at all: No such file or directory; check the path"),
     ],
 )
-def test_trouble_with_the_machine_is_one_sentence(tickets, work, sentence):
-    done = subprocess.run(
-        program(work, "compare", tickets, "--topics", 2), capture_output=True, text=True, check=False
-    )
+def test_trouble_with_the_machine_is_one_sentence(work, sentence):
+    done = subprocess.run(program(work), capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith(f"coterie: {sentence}")
     assert len(done.stderr.splitlines()) == 1
@@ -242,11 +231,9 @@ def test_a_wrong_command_is_one_sentence(arguments, sentence):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_what_the_library_warns_of_is_a_sentence(tickets):
+def test_what_the_library_warns_of_is_a_sentence():
     work = "import warnings; warnings.warn('there is one topic', stacklevel=1); sys.exit(0)"
-    done = subprocess.run(
-        program(work, "compare", tickets, "--topics", 2), capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(program(work), capture_output=True, text=True, check=True)
     assert done.stderr == "coterie: there is one topic\n"
 
 
