@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 from scipy.sparse import csr_matrix
@@ -61,9 +61,10 @@ def test_solve_finds_the_least_squares(seed):
         np.testing.assert_allclose(v, nnls(U, y)[0], atol=1e-5)
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_a_row_is_solved_alone_as_in_a_batch(seed):
-    Y, U, _ = problem(seed)
+    Y, U, _ = problem(seed, n=3)
     for solve in (
         lambda rows: steps.solve(rows @ U, U.T @ U, 0.1),
         lambda rows: steps.newton(csr_matrix(rows), U),
@@ -99,6 +100,7 @@ def test_newton_sweep_is_the_formula(seed):
     np.testing.assert_allclose(steps.newton_sweep(csr_matrix(Y), V, U, U.sum(axis=0)), expected, atol=1e-8)
 
 
+@settings(max_examples=20)
 @given(seeds)
 def test_newton_and_multiplying_find_the_same_minimum(seed):
     Y, U, _ = problem(seed)

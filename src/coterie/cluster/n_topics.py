@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie.cluster.space import enriched_terms
-from coterie.engines.threads import ordered_map, usable_threads
+from coterie.engines.threads import one_blas_thread, ordered_map, usable_threads
 from coterie.estimator import Array
 from coterie.linalg.rows import unit_dense, unit_rows
 from coterie.progress import counted
@@ -151,7 +150,7 @@ def choose_n_topics(
     if _n_directions(rows[used]) < FEWEST or largest == 1:
         return NumberOfTopics(1, 1, max(1, min(len(used), largest or len(used))), (), ((1, 1.0),), False, 1.0)
     # threads inside such small products would only get in each other's way, and sums must have one order
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         structure = structure_ratio(csr_matrix(counts)[used], random)
         measured = agreement(rows[used], random, largest)
     estimate = read_off(measured, COEFFICIENTS, structure)

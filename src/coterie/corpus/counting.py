@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix, vstack
 
-from coterie.corpus.encoder import Encoder, Tokenizer
+from coterie.corpus.encoder import Encoded, Encoder, Tokenizer
 from coterie.corpus.folding import STREAM_BITS, Buckets, Folded, bits_for
 from coterie.corpus.phrases import Phrases, learn_phrases
 from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
@@ -161,9 +161,13 @@ def build_corpus(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     encoder = Encoder(analyzer, tokenizer)
+    encoded: Iterable[Encoded] = ordered_map(encoder.encode, batches, threads)
+    if n_texts is None and folder is None:  # all of them are in memory soon: count them first
+        encoded = list(encoded)
+        n_texts = sum(len(batch.sequences) for batch in encoded)
     buckets = Buckets(STREAM_BITS if n_texts is None else bits_for(n_texts), folder)
-    for encoded in ordered_map(encoder.encode, batches, threads):
-        buckets.add(encoded)
+    for batch in encoded:
+        buckets.add(batch)
     forms = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
     return _Counting(forms, limits, buckets.n_texts, folder, threads).run(buckets)
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from coterie.errors import InputError
 
@@ -37,7 +37,15 @@ def one_blas_thread() -> Any:
 
     Threads share blocks: more of them inside a product would change how it rounds, and fight for cores.
     """
-    return threadpool_limits(limits=1, user_api="blas")
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> Any:
+    """The libraries of numpy and scipy, looked for once: that takes milliseconds."""
+    import scipy.linalg  # noqa: F401  its library is loaded with it
+
+    return ThreadpoolController()
 
 
 @cache
