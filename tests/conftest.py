@@ -26,6 +26,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
+        # what every method promises: while working, the default one is enough
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        other = parameters.get("name", "coterie") != "coterie"
+        if other and item.path.name.startswith("test_method_contract"):
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,7 @@ def ring(n):
     return np.eye(n) + np.roll(np.eye(n), 1, axis=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(count_matrices(), st.integers(0, 1000))
 @example(linked(), 1)

@@ -77,6 +77,7 @@ def test_every_method_with_every_number_of_topics_once_and_in_order():
     assert told == [(done, 8) for done in range(1, 9)]
 
 
+@pytest.mark.slow
 def test_auto_is_the_number_that_coterie_reads_and_is_read_once(monkeypatch):
     from coterie import cluster
 

@@ -65,6 +65,7 @@ def test_alone_as_in_a_batch_to_the_last_bit(texts):
     assert together.tolist() == alone
 
 
+@pytest.mark.slow
 def test_alone_as_in_a_large_batch():
     texts = drawn(3, 20_000, 12, width=100)
     learned = learn_confidence(*texts)
@@ -75,6 +76,7 @@ def test_alone_as_in_a_large_batch():
     ]
 
 
+@pytest.mark.slow
 @few
 @given(collections)
 def test_the_same_every_time_and_from_saved_arrays(texts):
@@ -219,6 +221,7 @@ def test_texts_of_two_topics_are_less_sure_than_texts_of_one():
     assert (found[mixed][:, None] < pure).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_of_the_sure_texts_four_in_five_are_right(dataset):
     data = dataset("searchsnippets")
     X = Vectorizer(min_df=2).fit_transform(data.texts)

@@ -12,6 +12,7 @@ texts_with_copies = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(texts_with_copies)
 def test_identical_texts_become_one_row_with_a_weight(texts):
     corpus = Vectorizer().fit_corpus(texts)
@@ -25,6 +26,7 @@ def test_identical_texts_become_one_row_with_a_weight(texts):
         assert len({texts[i] for i in np.flatnonzero(corpus.rows == row)}) == 1
 
 
+@pytest.mark.slow
 @given(texts_with_copies, st.randoms(use_true_random=False))
 def test_canonical_order_depends_on_content_alone(texts, random):
     shuffled = list(texts)
@@ -62,6 +64,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(folding, "BLOCK_ROWS", 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ngrams", [1, 2])
 def test_disk_equals_memory(dataset, tmp_path, small_blocks, ngrams):
     texts = dataset("tweet").texts
@@ -82,6 +85,7 @@ def test_disk_equals_memory(dataset, tmp_path, small_blocks, ngrams):
         np.testing.assert_array_equal(one.offsets, other.offsets)
 
 
+@pytest.mark.slow
 def test_a_file_read_in_batches_equals_a_list(dataset, tmp_path, small_blocks):
     texts = dataset("stackoverflow").texts[:2000]
     file = tmp_path / "titles.txt"

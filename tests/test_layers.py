@@ -4,6 +4,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[1] / "src" / "coterie"
 
 
@@ -53,10 +55,12 @@ def reaches(modules):
                     yield f"{path.relative_to(SOURCE)}:{node.lineno} uses {name} of {', '.join(homes[name])}"
 
 
+@pytest.mark.slow
 def test_no_package_uses_private_names_of_another():
     assert list(reaches(trees())) == []
 
 
+@pytest.mark.slow
 def test_a_reach_is_seen():
     modules = trees()
     path = SOURCE / "report" / "made_up.py"

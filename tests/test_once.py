@@ -63,6 +63,7 @@ def counts(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["coterie", "nmf-idf", "spherical-kmeans"])
 @pytest.mark.parametrize("batch_rows", [37, 20_000])
 def test_a_fit_looks_at_every_text_once(tmp_path, counts, method, batch_rows):
@@ -169,6 +170,7 @@ def without_times(folder):
     return files, record, report, repr(state), edits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["Post", "  =1+1 ", "card, refund, money"])
 def test_renaming_writes_what_a_full_save_writes(tmp_path, monkeypatch, label):
     texts = tickets()

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import coterie
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +25,7 @@ def test_importing_loads_nothing_heavy():
     assert not loaded & {"numpy", "scipy", "sklearn", "polars", "torch", "numba", "pandas", "rich", "click"}
 
 
+@pytest.mark.slow
 def test_using_it_never_needs_torch_numba_or_pandas(tmp_path):
     code = f"""
 import sys
@@ -55,6 +58,7 @@ for module in pkgutil.walk_packages(coterie.__path__, "coterie."):
 """
 
 
+@pytest.mark.slow
 def test_importing_is_silent_and_leaves_the_process_alone():
     # what other packages do when they are imported is theirs: they come first
     others = run(

@@ -114,6 +114,7 @@ def test_the_folder_holds_what_it_says(made):
     assert not [path for path in made.parent.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [write_csv, write_jsonl, write_parquet])
 @pytest.mark.parametrize("batch_rows", [7, 20_000])
 def test_every_row_comes_back_with_its_topic(tmp_path, write, batch_rows):
@@ -167,6 +168,7 @@ def test_the_column_of_texts_may_be_called_topic(tmp_path):
     assert run.with_texts().labels_.tolist() == run.table[run.columns["topic"]].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_rows", [500, 20_000])
 def test_columns_that_come_late_are_kept(tmp_path, batch_rows):
     """So late that the first batches do not know them."""
@@ -491,6 +493,7 @@ def test_a_part_of_another_run_is_told(folder, other, part):
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b"\xff", b"{", b'{"format": "coterie edits", "version": 9, "edits": []}']
 )

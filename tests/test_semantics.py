@@ -45,6 +45,7 @@ def test_cooccurrence_counts_texts_that_hold_both(X):
     np.testing.assert_array_equal(C.toarray(), literal_cooccurrence(X))
 
 
+@pytest.mark.slow
 @given(with_weights(count_matrices()))
 def test_a_weight_is_as_many_copies(case):
     X, times = case
@@ -114,6 +115,7 @@ def literal_gram(X, kind):
         return np.nan_to_num(np.corrcoef(X, rowvar=False).reshape(X.shape[1], X.shape[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", semantics.GRAMS)
 @given(X=count_matrices(), blocks=st.booleans())
 def test_gram_equals_the_formula(kind, X, blocks):

@@ -37,6 +37,7 @@ def test_idf_equals_the_formula(X):
     np.testing.assert_array_equal(weights.binary(X), np.ones(X.shape[1]))
 
 
+@pytest.mark.slow
 @given(with_weights(count_matrices()))
 def test_a_weight_is_as_many_copies(case):
     X, times = case
@@ -47,6 +48,7 @@ def test_a_weight_is_as_many_copies(case):
         np.testing.assert_allclose(folded, weights.ncut(copies, affinity), rtol=1e-10)
 
 
+@pytest.mark.slow
 @given(count_matrices(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_terms_does_not_matter(X, random):
     rows, terms = list(range(X.shape[0])), list(range(X.shape[1]))

@@ -20,6 +20,7 @@ from matrices import count_matrices, with_weights
 REFUSED = {"check_clustering": "feeds negative numbers, which are refused"}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [GraphNMF(n_topics=3, weights=None, max_iter=30), GraphNMF(max_iter=20)],
     expected_failed_checks=lambda _: REFUSED,
@@ -93,6 +94,7 @@ def test_the_update_is_the_published_one_and_never_raises_the_objective(problem)
     assert objective(moved) <= objective(V) * (1 + 1e-12) + 1e-12
 
 
+@pytest.mark.slow
 @given(
     with_weights(count_matrices(max_rows=10)),
     st.integers(1, 3),
@@ -153,6 +155,7 @@ def test_linked_texts_agree_more_under_a_stronger_penalty():
     assert apart[1] < 0.9 * apart[0]
 
 
+@pytest.mark.slow
 def test_titles(dataset):
     titles = dataset("titles")
     X = Vectorizer(tokenizer="whitespace", stop_words=None, stem=False).fit_transform(titles.texts)

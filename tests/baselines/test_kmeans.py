@@ -18,6 +18,7 @@ EXPECTED_FAILURES = {
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [KMeansIdf(n_topics=3, n_init=2, random_state=0)], expected_failed_checks=lambda _: EXPECTED_FAILURES
 )
@@ -25,6 +26,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(count_matrices(max_rows=12), st.integers(1, 5))
 def test_centers_are_the_means_of_their_rows(X, n_topics):

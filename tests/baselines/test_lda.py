@@ -24,6 +24,7 @@ REFUSED = {"check_clustering": "feeds negative values, which are refused"}
 
 
 # scikit-learn's checks feed fractions, which are not counts: by default all would be refused
+@pytest.mark.slow
 @parametrize_with_checks([GibbsLDA(n_iter=10, fractions="ceil")], expected_failed_checks=lambda _: REFUSED)
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -215,11 +216,13 @@ def test_without_tomotopy_the_way_out_is_told(monkeypatch):
         small().fit(np.eye(3))
 
 
+@pytest.mark.slow
 def test_importing_the_baselines_does_not_import_tomotopy():
     code = "import sys, coterie.baselines; sys.exit('tomotopy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_titles(dataset):
     from coterie import Vectorizer
 

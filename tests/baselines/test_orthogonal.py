@@ -18,6 +18,7 @@ from matrices import count_matrices, with_weights
 REFUSED = {"check_clustering": "feeds negative numbers, which are refused"}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [OrthogonalNMF(n_topics=3, weights=None, max_iter=30), OrthogonalNMF(max_iter=20)],
     expected_failed_checks=lambda _: REFUSED,
@@ -47,6 +48,7 @@ def literal(X, Z, W, iterations):
     return W, np.array(history).reshape(-1, 2)
 
 
+@pytest.mark.slow
 @given(with_weights(count_matrices()), st.integers(1, 3), st.integers(0, 999))
 def test_updates_are_the_printed_ones_on_unfolded_rows(data, k, seed):
     X, times = data
@@ -61,6 +63,7 @@ def test_updates_are_the_printed_ones_on_unfolded_rows(data, k, seed):
     np.testing.assert_allclose(free, W * ratio(unfolded.T @ Zu, W @ Zu.T @ Zu), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 @given(with_weights(count_matrices(max_rows=10)), st.integers(1, 3), st.integers(0, 20))
 @settings(max_examples=50)
 def test_the_estimator_is_the_literal_algorithm(data, k, seed):

@@ -20,6 +20,7 @@ WEIGHTS = ["idf", "ncut", "binary", None]
 REFUSED = {"check_clustering": "feeds negative values, which are refused"}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [RLSI(max_iter=20), RLSI(weights=None, max_iter=20)], expected_failed_checks=lambda _: REFUSED
 )

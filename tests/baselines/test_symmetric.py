@@ -21,6 +21,7 @@ WEIGHTS = ["idf", "ncut", "binary", None]
 REFUSED = {"check_clustering": "feeds negative values, which are refused"}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [SymmetricNMF(max_iter=20), SymmetricNMF(weights=None, max_iter=20)],
     expected_failed_checks=lambda _: REFUSED,

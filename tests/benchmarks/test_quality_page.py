@@ -92,6 +92,7 @@ def measured(tmp_path, monkeypatch, dataset, capsys):
     return run
 
 
+@pytest.mark.slow
 def test_each_seed_is_measured_and_nothing_twice(measured):
     said, (runs, why) = measured(["spherical-idf"], 60)
     assert said.startswith("titles          spherical-idf      [0.")
@@ -110,6 +111,7 @@ def test_each_seed_is_measured_and_nothing_twice(measured):
     assert [values["cpu"] for values in repeated] != [values["cpu"] for values in runs]
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_stopped_and_not_tried_again(measured):
     said, (runs, why) = measured(["gsdmm"], 1)
     assert why == quality.TOO_LONG

@@ -37,6 +37,7 @@ def test_the_sample_is_compared(tmp_path):
     assert out.stdout.count("█") > 10
 
 
+@pytest.mark.slow
 def test_the_number_of_topics_is_read_once_for_all_methods(tmp_path):
     drawn = random.Random(0)
     words = [[f"{letter}word{i}" for i in range(20)] for letter in "abc"]

@@ -24,6 +24,7 @@ few = settings(max_examples=40)
 REFUSED = {"check_clustering": "feeds negative numbers, which are refused"}
 
 
+@pytest.mark.slow
 @parametrize_with_checks([Coterie(n_topics=3, restarts=2)], expected_failed_checks=lambda _: REFUSED)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -90,6 +91,7 @@ def test_the_seed_decides_the_starts():
     assert same_topics(objectives[1], small(n_topics=5, random_state=1).fit_predict(X))
 
 
+@pytest.mark.slow
 def test_threads_change_nothing_over_many_blocks(monkeypatch):
     monkeypatch.setattr(texts_module, "_BLOCK_ROWS", 31)
     X, _ = planted(noise=3)
@@ -112,6 +114,7 @@ def test_what_is_told_of_terms_follows_their_columns():
         np.testing.assert_array_equal(getattr(two, name), getattr(one, name)[..., columns], err_msg=name)
 
 
+@pytest.mark.slow
 @few
 @given(count_matrices(max_rows=12, max_terms=9), st.sampled_from([True, False, "auto"]))
 def test_a_fitted_row_gets_its_topic_again_alone_and_in_a_batch(X, refine):
@@ -124,6 +127,7 @@ def test_a_fitted_row_gets_its_topic_again_alone_and_in_a_batch(X, refine):
         assert model.predict(X[row : row + 1])[0] == model.labels_[row]
 
 
+@pytest.mark.slow
 @few
 @given(count_matrices(max_rows=12, max_terms=9), st.integers(1, 4))
 def test_memberships_sum_to_one_and_nothing_known_belongs_nowhere(X, n_topics):
@@ -158,6 +162,7 @@ def test_texts_in_the_place_of_counts_are_told_from_them():
         small().fit(["late parcel", "refund"])
 
 
+@pytest.mark.slow
 def test_no_structure_is_told():
     X, _ = planted(400, 4)
     tokens = np.random.RandomState(0).permutation(np.repeat(X.indices, X.data.astype(int)))
@@ -213,6 +218,7 @@ def test_an_engine_on_disk_gives_the_topics_of_one_in_memory(tmp_path):
     np.testing.assert_array_equal(Coterie(5, restarts=2).fit_predict(DiskEngine(tmp_path)), disk.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_topics", [3, "auto"])
 @pytest.mark.parametrize("refine", ["auto", True, False])
 @pytest.mark.parametrize(
@@ -236,6 +242,7 @@ def test_inputs_at_the_edge_of_sense(name, X, refine, n_topics):
     assert n_topics == "auto" or 1 <= model.n_topics_ <= n_topics
 
 
+@pytest.mark.slow
 @few
 @given(count_matrices(max_rows=12, max_terms=9), st.sampled_from(["auto", 1, 2, 20]), st.integers(1, 12))
 def test_any_counts_are_answered(X, n_topics, dimensions):
@@ -245,6 +252,7 @@ def test_any_counts_are_answered(X, n_topics, dimensions):
     assert model.embed(X).shape == (len(X), model.term_vectors_.shape[0])
 
 
+@pytest.mark.slow
 def test_the_number_of_topics_can_be_read_from_the_texts():
     X, truth = planted(900, 6, own=15, noise=2)
     model = Coterie(restarts=3).fit(X)
@@ -387,6 +395,7 @@ def idf_kmeans(X, n_topics):
     return SphericalKMeans(n_topics, random_state=0).fit_predict(X @ diags(weights.idf(X)))
 
 
+@pytest.mark.slow
 def test_stackoverflow(dataset):
     data = dataset("stackoverflow")
     some = np.random.default_rng(0).choice(len(data.texts), 3000, replace=False)
@@ -397,6 +406,7 @@ def test_stackoverflow(dataset):
     assert found > 0.6
 
 
+@pytest.mark.slow
 def test_tweet(dataset):
     data = dataset("tweet")
     X = Vectorizer().fit_transform(data.texts)

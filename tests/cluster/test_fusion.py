@@ -152,6 +152,7 @@ def test_vectors_say_less_where_texts_are_rich():
     assert shares[1] < shares[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(count_matrices(max_rows=12, max_terms=9), st.integers(1, 4), st.integers(0, 99))
 def test_any_counts_and_vectors_are_answered(X, width, seed):
@@ -274,6 +275,7 @@ def test_a_sample_has_the_vectors_of_its_rows(monkeypatch):
     np.testing.assert_allclose(learned_from, model.embed(X[rows], embeddings=vectors[rows]), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_number_of_topics_is_read_from_fused_directions():
     X, truth = planted(500, 6, words=3)
     model = Coterie(restarts=2, embeddings=vectors_for(truth, 0.1)).fit(X)

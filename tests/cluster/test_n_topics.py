@@ -67,6 +67,7 @@ def is_consistent(found):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_topics", [3, 6, 12, 30])
 def test_planted_topics_are_counted(n_topics):
     found = chosen(texts_on(n_topics))
@@ -76,6 +77,7 @@ def test_planted_topics_are_counted(n_topics):
     assert is_consistent(found)
 
 
+@pytest.mark.slow
 def test_two_scales_are_both_shown():
     """Four fields of six topics each: both numbers are right."""
     random = seed(1)
@@ -89,6 +91,7 @@ def test_two_scales_are_both_shown():
     assert np.abs(scales - np.log2(24)).min() < np.log2(1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(3))
 def test_shuffled_tokens_have_no_structure(number):
     found = chosen(shuffled(texts_on(6), number), number)
@@ -98,6 +101,7 @@ def test_shuffled_tokens_have_no_structure(number):
     assert is_consistent(found)
 
 
+@pytest.mark.slow
 def test_an_elongated_cloud_does_not_pass_for_two_clusters():
     """It is cut across at the same place every time: agreement alone would call that structure."""
     random = seed(2)
@@ -110,12 +114,14 @@ def test_an_elongated_cloud_does_not_pass_for_two_clusters():
     assert two[1] < 0.5 * two[0]
 
 
+@pytest.mark.slow
 def test_the_same_state_gives_the_same_answer():
     counts = texts_on(5)
     vectors = embedded(counts)
     assert choose_n_topics(vectors, counts, seed(7)) == choose_n_topics(vectors, counts, seed(7))
 
 
+@pytest.mark.slow
 def test_a_sample_of_many_texts_gives_the_same_answer_again(monkeypatch):
     monkeypatch.setattr(rule, "_ROWS", 150)
     monkeypatch.setattr(rule, "_WORDS", 900)
@@ -126,6 +132,7 @@ def test_a_sample_of_many_texts_gives_the_same_answer_again(monkeypatch):
     assert found.low <= 5 <= found.high
 
 
+@pytest.mark.slow
 def test_rows_of_zeros_count_for_nothing():
     counts = texts_on(5)
     vectors = embedded(counts)
@@ -135,6 +142,7 @@ def test_rows_of_zeros_count_for_nothing():
     assert found == choose_n_topics(vectors, counts, seed())
 
 
+@pytest.mark.slow
 def test_lengths_of_vectors_do_not_matter():
     counts = texts_on(5)
     vectors = embedded(counts)
@@ -142,6 +150,7 @@ def test_lengths_of_vectors_do_not_matter():
     assert choose_n_topics(vectors * scale, counts, seed()) == choose_n_topics(vectors, counts, seed())
 
 
+@pytest.mark.slow
 def test_largest_is_kept():
     found = chosen(texts_on(12), largest=7)
     assert found.n_topics <= found.high <= 7
@@ -204,6 +213,7 @@ def test_tokens_dealt_out_keep_lengths_and_words():
     np.testing.assert_array_equal(dealt.sum(axis=1), counts.sum(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["titles", "tweet"])
 def test_labelled_sets_lie_inside_the_interval(dataset, name):
     data = dataset(name)

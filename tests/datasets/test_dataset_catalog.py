@@ -31,6 +31,7 @@ def test_which_sets_can_be_fetched():
     assert set(CATALOG) - set(FETCHABLE) == {"classic4", "reuters4", "ng20", "wordnet", "debian", "reddit"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CATALOG)
 def test_figures_agree_with_the_prepared_file(name, prepared):
     entry, path = CATALOG[name], prepared(name)
@@ -73,6 +74,7 @@ def as_source(name, rows):
     return ["".join(file[:10_000]), "".join(file[10_000:])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FETCHABLE)
 def test_fetch_gives_the_prepared_set_byte_for_byte(name, prepared, site):
     entry = CATALOG[name]

@@ -122,6 +122,7 @@ def test_a_body_cut_off_without_a_length_fails_the_checksum(site, tiny):
     refused(site, "SHA-256")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [None, 0, 100])
 def test_a_silent_server(site, tiny, own_cache, sent):
     def silent(answer):

@@ -25,6 +25,7 @@ def test_a_value_is_refused_until_it_is_there_and_made_once():
     assert (value.get(), made, value.ready, value.ended, value.problem) == (1, [1], True, True, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "problem"),
     [

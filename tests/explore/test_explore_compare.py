@@ -77,6 +77,7 @@ def test_a_run_is_the_same_as_itself(client):
     assert not any(found[name] for name in ("born", "gone", "merged", "split"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_row", [True, False])
 def test_edits_are_seen_for_what_they_are(client, folder, by_row):
     for name in ("merged", "split"):

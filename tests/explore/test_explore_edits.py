@@ -20,6 +20,7 @@ def rows_of(client, topic):
     return [row["row"] for row in page["rows"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
@@ -47,6 +48,7 @@ def test_edits_are_those_of_the_library(client, folder, body, sentence):
     }
 
 
+@pytest.mark.slow
 def test_many_texts_are_pinned_at_once_and_go_back_at_once(client, folder, monkeypatch):
     rows, described = rows_of(client, 0)[:10], []
     before = open_run(folder / "run").model.topics
@@ -63,6 +65,7 @@ def test_many_texts_are_pinned_at_once_and_go_back_at_once(client, folder, monke
     assert after.topics == before
 
 
+@pytest.mark.slow
 def test_a_rename_describes_nothing_anew(client, monkeypatch):
     client.workspace.get("run").counted.wait()
 
@@ -90,6 +93,7 @@ def test_undo_after_a_restart_replays_the_log(folder):
         assert "no edit" in again.json()["error"]
 
 
+@pytest.mark.slow
 def test_readers_see_the_old_run_until_the_new_one_is_written(client, folder, monkeypatch):
     entered, go = threading.Event(), threading.Event()
     save = Run.save
@@ -116,6 +120,7 @@ def test_readers_see_the_old_run_until_the_new_one_is_written(client, folder, mo
     assert finished(client, change(client, kind="rename", topics=[0], label="x"))["state"] == "done"
 
 
+@pytest.mark.slow
 def test_an_edit_that_fails_leaves_the_run_as_it_was(client, folder, monkeypatch):
     def full(run):
         raise OSError(28, "No space left on device")
@@ -173,6 +178,7 @@ def test_what_cannot_be_done_is_told(reader, body, status, word):
     assert reader.get("/api/jobs").json() == {"jobs": []}
 
 
+@pytest.mark.slow
 def test_hostile_labels_are_text(client, folder):
     label = "<script>alert(1)</script> \u202e =cmd()"
     assert finished(client, change(client, kind="rename", topics=[0], label=label))["state"] == "done"
@@ -180,6 +186,7 @@ def test_hostile_labels_are_text(client, folder):
     assert "<script>alert(1)" not in (folder / "run" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_edits_of_two_runs_do_not_wait_for_each_other(client, folder):
     import shutil
 
@@ -190,6 +197,7 @@ def test_edits_of_two_runs_do_not_wait_for_each_other(client, folder):
     assert labels[0] == "other"
 
 
+@pytest.mark.slow
 def test_counted_texts_are_taken_over(client, monkeypatch):
     from coterie.runs import run as opening
 

@@ -132,6 +132,7 @@ def test_nothing_but_files_of_the_page(reader, path):
     assert set(answer.json()) == {"error"}
 
 
+@pytest.mark.slow
 def test_bodies_have_limits(folder):
     with client_of(folder, upload_bytes=1000) as client:
         big = client.post(

@@ -111,6 +111,7 @@ def test_the_map_has_the_texts_of_the_table(reader):
     assert struct.unpack("<4I", box[:16])[1] == inside > topics[2]["size"] / 2
 
 
+@pytest.mark.slow
 def test_a_text_has_all_its_cells_and_similar_ones(client):
     ready(client)
     found = get(client, "/runs/run/texts/5?q=card")
@@ -149,6 +150,7 @@ def test_a_text_that_is_tried_is_told_why(client):
         assert answer.json()["error"]
 
 
+@pytest.mark.slow
 def test_an_export_is_the_selection(client, folder):
     table = pl.read_parquet(folder / "run" / TABLE)
     topic = get(client, "/runs/run")["topics"][0]["id"]
@@ -169,6 +171,7 @@ def hostile(tmp_path_factory):
     return folder / "runs"
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_texts(hostile, tmp_path):
     with client_of(hostile) as client:
         rows = get(client, "/runs/bad/texts?limit=50")["rows"]
@@ -215,6 +218,7 @@ def test_what_is_asked_wrongly_gets_a_sentence(reader, path, status):
     assert len(answer["error"]) > 10
 
 
+@pytest.mark.slow
 def test_many_ask_at_once(reader):
     paths = [
         "/runs/run", "/runs/run/map", "/runs/run/texts?q=refund", "/runs/run/texts?sort=length", "/runs/run/texts/3",
@@ -299,6 +303,7 @@ def test_no_lasso_is_all(reader):
         assert reader.get("/api/runs/run/texts", params={"lasso": lasso}).status_code == 422
 
 
+@pytest.mark.slow
 def test_two_runs_are_not_counted_at_once(folder, monkeypatch):
     """Counting quiets warnings, and threads share what quiets them: the last to end would leave it so."""
     shutil.copytree(folder / "run", folder / "other")

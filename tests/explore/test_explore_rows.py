@@ -108,6 +108,7 @@ FILTERS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(FILTERS)
 def test_filters_choose_what_the_table_says(opened, table, filters):
     chosen = opened.selection().chosen(filters)
@@ -198,6 +199,7 @@ def test_columns_may_be_called_anything(tmp_path):
     assert len(opened.selection().chosen(Filters(classes=("money",)))) > 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
 def test_texts_that_came_as_tokens(tmp_path, kind):
     rows = [["late parcel", "van"], ["card", "refund"], [], ["van", "late parcel"], *[["card", "refund"]] * 3]

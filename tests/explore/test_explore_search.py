@@ -69,6 +69,7 @@ def check(opened, q, least=1):
     return others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", ["password", "refund", "parcel", "broken lid", "invoice"])
 def test_texts_of_the_sample_are_found_through_related_words(sample, q):
     for text in check(sample, q):
@@ -82,6 +83,7 @@ def test_titles_are_found_through_related_words(titles, q):
     check(titles, q, least=5)
 
 
+@pytest.mark.slow
 def test_related_words_are_of_the_same_subject(titles, dataset):
     """Texts found through other words alone are of the subject far more often than chance has it."""
     labels = np.asarray(dataset("stackoverflow").labels)[::3]

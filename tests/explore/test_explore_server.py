@@ -34,6 +34,7 @@ def test_runs_are_folders_with_a_record(client, folder):
     assert "run.json" in broken.json()["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["none", "..%2frun", "%2e%2e", ".hidden", "run%00", "run%2f..", "a%5cb", "%ff", "x" * 300]
 )
@@ -86,6 +87,7 @@ def test_two_who_ask_at_once_open_it_once(folder, monkeypatch):
     assert len(set(map(id, found))) == 1
 
 
+@pytest.mark.slow
 def test_no_answer_has_a_path_of_this_machine(folder, tmp_path):
     for name in ("broken", "damaged", "cut"):
         shutil.copytree(folder / "run", folder / name)
@@ -313,6 +315,7 @@ def test_the_browser_opens_once_the_server_answers(folder, monkeypatch):
     assert len(opened) == 1
 
 
+@pytest.mark.slow
 def test_two_people_change_the_same_run(client):
     old = version(client)
     answers = [

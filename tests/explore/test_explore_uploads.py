@@ -69,6 +69,7 @@ def test_a_fit_that_fails_keeps_the_file(client, content):
     assert client.delete(f"/api/uploads/{id}").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -92,6 +93,7 @@ def test_what_cannot_be_fitted_is_told(client, content, body, status):
     assert client.delete(f"/api/uploads/{id}").status_code == 204
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "name", "word"),
     [
@@ -118,6 +120,7 @@ def test_bad_files_are_told_in_a_sentence(folder, content, name, word, tmp_path,
         assert [path for kept in place.iterdir() for path in kept.iterdir()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "tsv", "xlsx", "lines", "csv.gz", "utf-16", "cp1252"])
 def test_formats(client, tmp_path, kind):
     frame = pl.read_csv(datasets.SAMPLE_FILE).head(200).with_columns(pl.col("text").fill_null("é"))

@@ -22,6 +22,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [NMF(n_topics=2, **variant) for variant in VARIANTS],
     expected_failed_checks=lambda _: {"check_clustering": "feeds negative numbers, which are refused"},
@@ -58,6 +59,7 @@ def test_clip_is_algorithm_1(X, k, l2, seed):
     np.testing.assert_allclose(model.transform(X), V, atol=1e-8)
 
 
+@pytest.mark.slow
 @given(count_matrices(max_rows=10), st.integers(1, 3), st.integers(0, 99))
 def test_objectives_are_those_of_the_dense_formula(X, k, seed):
     if not X.any():
@@ -70,6 +72,7 @@ def test_objectives_are_those_of_the_dense_formula(X, k, seed):
         assert model.objective_[-1] == pytest.approx(dense, rel=1e-3, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [{"solver": "hals"}, {"loss": "divergence"}])
 @given(
     X=count_matrices(max_rows=12),
@@ -127,6 +130,7 @@ def test_wrong_parameters_are_told_at_fit(options, message):
         NMF(**{"n_topics": 2, **options}).fit(np.eye(3))
 
 
+@pytest.mark.slow
 def test_the_order_of_the_paper_holds_on_titles(dataset):
     titles = dataset("titles")
     X = Vectorizer(tokenizer="whitespace", stop_words=None, stem=False).fit_transform(titles.texts)

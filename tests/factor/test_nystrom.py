@@ -43,6 +43,7 @@ def literal_gram(X, kind):
     return cov / np.outer(sd, sd)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GRAMS)
 @few
 @given(drawn=with_weights(count_matrices(max_rows=12)))
@@ -54,6 +55,7 @@ def test_the_exact_form_is_the_kernel(kind, drawn):
     np.testing.assert_allclose(W @ W.T, rows @ literal_gram(rows, kind) @ rows.T, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GRAMS)
 @few
 @given(X=count_matrices(max_rows=12), n_sampled=st.integers(1, 5), number=st.integers(0, 99))
@@ -154,6 +156,7 @@ def test_a_draw_depends_on_the_seed_and_on_nothing_else():
     assert len(set(drawn)) > 2
 
 
+@pytest.mark.slow
 def test_titles(dataset):
     data = dataset("titles")
     X = pattern(Vectorizer(tokenizer="whitespace", stop_words=None, stem=False).fit_transform(data.texts))

@@ -24,6 +24,7 @@ from matrices import count_matrices, with_weights
 REFUSED = {"check_clustering": "feeds negative numbers, which are refused"}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [SemanticNMF(n_topics=3, weights=None, max_iter=30), SemanticNMF(max_iter=20)],
     expected_failed_checks=lambda _: REFUSED,
@@ -88,6 +89,7 @@ def sums_of(X, times, Z):
     return steps.TextSums(*steps.text_sums(block, Z), steps.squared_norm(block))
 
 
+@pytest.mark.slow
 @given(problems())
 def test_updates_are_the_printed_ones_on_unfolded_rows(problem):
     X, times, M, Z, W, S = problem
@@ -108,6 +110,7 @@ def test_updates_are_the_printed_ones_on_unfolded_rows(problem):
         assert objective == pytest.approx(literal_objective(unfolded, M, Zu, Wu, Su), rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.slow
 @given(problems())
 def test_guarded_steps_never_raise_the_objective(problem):
     X, times, M, Z, W, S = problem
@@ -176,6 +179,7 @@ def test_the_estimator_is_the_literal_algorithm(seed):
     np.testing.assert_allclose(model.semantic_core_, S, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 @given(count_matrices(max_rows=12), st.integers(1, 4), st.sampled_from(["idf", "binary", None]))
 @settings(max_examples=60)
 def test_the_objective_never_rises(X, k, chosen):
@@ -365,6 +369,7 @@ def test_own_parameters_are_judged_by_fit(name, value):
 # --- real texts ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "least"), [(9, 0.44), (20, 0.41)])
 def test_titles(dataset, k, least):
     titles = dataset("titles")
@@ -377,6 +382,7 @@ def test_titles(dataset, k, least):
     assert nmi(titles.labels, models[0].labels_) > nmi(titles.labels, kmeans.labels_) + 0.02
 
 
+@pytest.mark.slow
 def test_classic4_with_windows(dataset):
     classic4 = dataset("classic4")
     corpus = Vectorizer(min_df=3).fit_corpus(classic4.texts)

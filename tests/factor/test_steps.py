@@ -53,6 +53,7 @@ def test_descend_equals_one_entry_at_a_time(seed, l2, sweeps, k):
     np.testing.assert_allclose(steps.descend(V, Y @ U, U.T @ U, l2, sweeps), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 @given(seeds)
 def test_solve_finds_the_least_squares(seed):
     Y, U, _ = problem(seed)
@@ -61,6 +62,7 @@ def test_solve_finds_the_least_squares(seed):
         np.testing.assert_allclose(v, nnls(U, y)[0], atol=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(seeds)
 def test_a_row_is_solved_alone_as_in_a_batch(seed):
@@ -100,6 +102,7 @@ def test_newton_sweep_is_the_formula(seed):
     np.testing.assert_allclose(steps.newton_sweep(csr_matrix(Y), V, U, U.sum(axis=0)), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(seeds)
 def test_newton_and_multiplying_find_the_same_minimum(seed):
@@ -121,6 +124,7 @@ def test_newton_agrees_with_a_general_optimiser():
         assert divergence(y[None], ours[None], U) <= found.fun + 1e-6
 
 
+@pytest.mark.slow
 @given(count_matrices(), seeds)
 def test_inference_is_finite_for_any_counts(X, seed):
     rng = np.random.default_rng(seed)

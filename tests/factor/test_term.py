@@ -15,6 +15,7 @@ from matrices import count_matrices
 INFERENCES = ["euclidean", "divergence"]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [TermNMF(n_topics=2, inference=inference) for inference in INFERENCES],
     expected_failed_checks=lambda _: {"check_clustering": "feeds negative numbers, which are refused"},
@@ -46,6 +47,7 @@ def literal_tnmf(X, U, iterations):
     return best, lowest
 
 
+@pytest.mark.slow
 @given(count_matrices(max_rows=12), st.integers(1, 3), st.integers(0, 99))
 def test_topics_are_those_of_the_paper(X, k, seed):
     class FromStart(TermNMF):
@@ -102,6 +104,7 @@ def test_bad_counts_are_refused(counts):
         TermNMF(2).fit_cooccurrence(counts)
 
 
+@pytest.mark.slow
 def test_the_paper_holds_on_titles(dataset):
     titles = dataset("titles")
     X = Vectorizer(tokenizer="whitespace", stop_words=None, stem=False).fit_transform(titles.texts)

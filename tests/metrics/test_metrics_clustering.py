@@ -44,6 +44,7 @@ def score(request):
     return request.param
 
 
+@pytest.mark.slow
 @given(classes_and_clusters)
 @example([(0, 0)])  # one text
 @example([(0, 0), (0, 1)])  # one class
@@ -82,6 +83,7 @@ def test_purity_is_the_share_of_majorities(rows):
     assert purity(true, predicted) == pytest.approx(majorities / len(rows), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(rows=weighted)
 @settings(max_examples=50, deadline=None)
 def test_weight_n_is_the_text_n_times(rows):

@@ -70,6 +70,7 @@ def topics_of_classes(snippets, n_terms):
 # -- against gensim
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 @given(corpus=seen_topics_and_texts(), window=widths)
 @example(corpus=([["a", "b"]], [list("aab"), list("azazbza")]), window=2)  # repeated within a window
@@ -83,6 +84,7 @@ def test_equal_to_gensim(measure, corpus, window):
     np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [None, 5, 25])
 @pytest.mark.parametrize("measure", ["c_uci", "c_npmi", "c_v"])
 def test_equal_to_gensim_on_real_texts(measure, window, snippets):
@@ -105,6 +107,7 @@ def test_average_pmi_of_thirty_terms_equals_gensim(snippets):
     assert coherence(topics, snippets.texts, "pmi", top_n=40) != pytest.approx(theirs.mean(), abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gensim_without_shortcut")
 @pytest.mark.parametrize("measure", ["c_uci", "c_npmi", "c_v"])
 def test_boolean_presence_equals_gensim_without_its_shortcut(measure, snippets):

@@ -58,6 +58,7 @@ def test_confidence_is_counted_in_tenths(sample, shown, known):
         assert card["confidence"] == pytest.approx(np.mean(own), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_borderline_texts_are_the_least_sure(sample, shown):
     model, _, _columns = sample
     texts = model.collection.texts.all().to_list()
@@ -174,6 +175,7 @@ def test_edits_are_listed(hostile):
     assert found["edits"] == [str(edit) for edit in model.edits]
 
 
+@pytest.mark.slow
 def test_the_same_bytes_every_time(tmp_path, sample):
     model, info, columns = sample
     again = TopicModel(n_topics=9).fit(model.collection.texts.all().to_list())
@@ -200,6 +202,7 @@ def test_long_texts_become_short_ones():
     assert shortened("exactly 10", 10) == "exactly 10"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", ["a", "<", "语", "🎉", "\u2028"])
 def test_texts_of_points_fit_whatever_they_are_made_of(sign):
     texts, kept = within([sign * 300] * MOST_POINTS, 450_000, 140)

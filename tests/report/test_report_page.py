@@ -181,6 +181,7 @@ def test_hostile_texts_are_text(show, width):
     assert isolated == "isolate"
 
 
+@pytest.mark.slow
 def test_the_policy_lets_only_our_script_and_style_in(written):
     for path in written.values():
         page = path.read_text(encoding="utf-8")

@@ -372,6 +372,7 @@ def test_a_reader_reads_again_when_the_folder_was_replaced(run):
         read_steadily(run, lambda folder: save(run, "x"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "words"),
     [

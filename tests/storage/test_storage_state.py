@@ -78,6 +78,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
 @settings(max_examples=200)
 def test_every_state_comes_back_as_it_was(state):

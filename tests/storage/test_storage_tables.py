@@ -32,6 +32,7 @@ def frames(draw):
     return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
 
 
+@pytest.mark.slow
 @given(frames())
 @settings(max_examples=150)
 def test_restore_undoes_neutralise_for_every_text_and_name(frame):
@@ -75,6 +76,7 @@ def write(writer, path, *batches, **settings):
     return path
 
 
+@pytest.mark.slow
 @given(st.lists(frames(), min_size=1, max_size=1), st.integers(1, 4))
 @settings(max_examples=100)
 def test_csv_comes_back_as_it_was(made, size):
@@ -182,6 +184,7 @@ def test_empty_tables(tmp_path, writer):
         assert one.schema == other.schema == pl.Schema(schema)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 50), max_size=40))
 @settings(max_examples=40)
 def test_parquet_keeps_the_order_of_all_batches(sizes):

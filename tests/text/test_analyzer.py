@@ -87,6 +87,7 @@ def test_unknown_names_are_refused_with_the_known_ones():
         Analyzer(drop=("links",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("segmenter", ["jieba", "bigrams", "words"])
 @given(run=st.text(alphabet="港股缩量回调東京タワーへひらがな々서울ไทย", min_size=1, max_size=20))
 def test_no_unspaced_text_is_silently_empty(segmenter, run):
@@ -111,6 +112,7 @@ def test_jieba_is_only_loaded_for_chinese():
     assert terms("包裹在哪", languages=("en",)) == ["包裹", "裹在", "在哪"]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.text(max_size=30), max_size=6), st.sampled_from([(), ("url", "email"), ("number", "hashtag")])
 )

@@ -274,6 +274,7 @@ def test_blank_lines(file):
     assert (texts(one_column), lines(one_column)) == (["a", "", "b"], [2, 3, 4])
 
 
+@pytest.mark.slow
 def test_lines_are_counted_through_a_long_file(file):
     path = file("id,text\n" + '1,"a\nb"\n2,c\n\n' * 10_000)
     expected = [first + i for first in range(2, 40_002, 4) for i in (0, 2)]

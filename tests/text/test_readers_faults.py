@@ -313,6 +313,7 @@ def test_bytes_that_are_not_utf_8(file):
     assert read(path, "text", encoding="cp1252")[0] == ["a", "Größe", "b"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["file.csv", "file.txt", "file.jsonl"])
 @pytest.mark.parametrize(
     ("encoding", "bad"),

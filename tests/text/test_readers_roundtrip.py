@@ -95,6 +95,7 @@ def read(content, suffix, column, **options):
 batch_sizes = st.sampled_from([1, 2, 3, 1_000])
 
 
+@pytest.mark.slow
 @given(
     table=tables(narrowest=2),
     delimiter=st.sampled_from(",;\t|"),
@@ -127,6 +128,7 @@ def begins(rows, first=2):
     return lines
 
 
+@pytest.mark.slow
 @given(table=tables(widest=1), delimiter=st.sampled_from(",;\t|"), batch_rows=batch_sizes)
 def test_csv_of_one_column(table, delimiter, batch_rows):
     names, rows = table
@@ -139,6 +141,7 @@ def test_csv_of_one_column(table, delimiter, batch_rows):
         assert lines == begins(rows)
 
 
+@pytest.mark.slow
 @given(table=tables(), delimiter=st.sampled_from(",;\t|"), encoding=st.sampled_from(["utf-8", "utf-16"]))
 def test_csv_without_header(table, delimiter, encoding):
     _, rows = table
@@ -152,6 +155,7 @@ def test_csv_without_header(table, delimiter, encoding):
     assert lines == begins(rows, first=1)
 
 
+@pytest.mark.slow
 @given(
     table=tables(),
     ascii_only=st.booleans(),
@@ -168,12 +172,14 @@ def test_json_lines(table, ascii_only, encoding, end, batch_rows):
     assert lines == list(range(1, len(rows) + 1))
 
 
+@pytest.mark.slow
 @given(rows=st.lists(st.lists(any_text, max_size=4), min_size=1, max_size=6), batch_rows=batch_sizes)
 def test_json_lines_of_tokens(rows, batch_rows):
     content = "\n".join(json.dumps({"tokens": row}) for row in rows).encode()
     assert read(content, "jsonl", "tokens", batch_rows=batch_rows)[0] == rows
 
 
+@pytest.mark.slow
 @given(table=tables(), batch_rows=batch_sizes)
 @settings(max_examples=50)
 def test_parquet(table, batch_rows):
@@ -192,6 +198,7 @@ in_a_sheet = any_text.map(lambda text: re.sub("[\x00-\x08\x0b-\x1f\ufffe\uffff]|
 )
 
 
+@pytest.mark.slow
 @given(table=tables(in_a_sheet), batch_rows=batch_sizes)
 @settings(max_examples=50)
 def test_xlsx(table, batch_rows):
@@ -209,6 +216,7 @@ def test_xlsx(table, batch_rows):
     assert lines == list(range(2, len(rows) + 2))
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(any_text.map(lambda text: re.sub("[\r\n\0-\x1f]", "", text)), min_size=1, max_size=8),
     end=st.sampled_from(["\n", "\r\n", "\r"]),
@@ -224,6 +232,7 @@ def test_lines(rows, end, last, encoding, batch_rows):
     assert (texts, lines) == (rows, list(range(1, len(rows) + 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1 << 16, (1 << 16) - 3, 1 << 13, 3 << 16])
 def test_pieces_that_end_in_the_middle_of_something(size):
     """Rows, line ends, quotes and characters of several bytes that fall on the ends of what is read at once."""

@@ -60,6 +60,7 @@ def test_both_patterns_agree_on_ascii(text):
     assert one.str.extract_all(ASCII_PATTERN).to_list() == one.str.extract_all(UNICODE_PATTERN).to_list()
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=40), max_size=8))
 def test_texts_are_cut_one_by_one(texts):
     together = extract(prepare(pl.Series(texts, dtype=pl.String))).to_list()

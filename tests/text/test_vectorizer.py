@@ -150,6 +150,7 @@ def test_ngrams_are_runs_of_terms():
     assert X[:, names.index("parcel late")].toarray().ravel().tolist() == [0, 0, 1]
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from("abcd"), max_size=6), max_size=8), st.integers(1, 4))
 def test_ngrams_equal_the_literal_ones(texts, ngrams):
     vectorizer = Vectorizer(ngrams=ngrams)

@@ -87,6 +87,7 @@ def test_topics_are_what_can_be_counted(model):
         assert set(topic.terms[:6]) == set(TOPICS[mine])
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(corpora(), st.integers(1, 4))
 def test_topics_of_any_texts_are_what_can_be_counted(texts, n_topics):

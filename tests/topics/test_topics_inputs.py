@@ -41,6 +41,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_of_any_kind_give_the_same_topics(model, kind):
     again = TopicModel(n_topics=3).fit(KINDS[kind](TEXTS))
@@ -80,6 +81,7 @@ def write_parquet(path):
     pl.DataFrame({"subject": TEXTS, "id": range(len(TEXTS))}).write_parquet(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [True, False])
 @pytest.mark.parametrize(("write", "batch_rows"), [(write_csv, 7), (write_jsonl, 20_000), (write_parquet, 7)])
 def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, write, batch_rows, large):
@@ -99,6 +101,7 @@ def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, writ
     assert again.similar("parcel", 3) == also.similar("parcel", 3)
 
 
+@pytest.mark.slow
 def test_a_file_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(collection, "_LARGE", 0)
     scratch = tmp_path / "scratch"
@@ -152,6 +155,7 @@ FEW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("n_topics", [1, 3])
 def test_few_texts_have_topics_too(name, n_topics, tmp_path):

@@ -15,6 +15,7 @@ ALL = [*TEXTS, "", "xyzzy", TEXTS[0]]
 LOCAL = {"nmf", "nmf-idf", "nmf-ncut", "term-nmf"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in methods.names() if name not in LOCAL])
 def test_planted_topics_are_found(name):
     if name == "lda":

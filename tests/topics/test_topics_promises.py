@@ -60,6 +60,7 @@ print(hashlib.sha256(said.encode()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_cores_and_of_blas_threads_changes_nothing():
     def said(threads, cores):
         environment = {
@@ -80,6 +81,7 @@ def test_the_number_of_cores_and_of_blas_threads_changes_nothing():
     assert said("1", {min(allowed)}) == said("2", allowed)
 
 
+@pytest.mark.slow
 @few
 @given(corpora(), some_topics, st.randoms(use_true_random=False))
 def test_shuffling_texts_changes_nothing_but_their_order(texts, n_topics, random):
@@ -91,6 +93,7 @@ def test_shuffling_texts_changes_nothing_but_their_order(texts, n_topics, random
     assert answers(one, texts) == answers(two, texts)
 
 
+@pytest.mark.slow
 @few
 @given(corpora(), some_topics)
 def test_a_text_alone_in_a_batch_and_in_the_fit_gets_the_same_answer(texts, n_topics):
@@ -107,6 +110,7 @@ def test_a_text_alone_in_a_batch_and_in_the_fit_gets_the_same_answer(texts, n_to
     assert answers(model, texts[::-1]) == answers(model, texts)[::-1]
 
 
+@pytest.mark.slow
 @few
 @given(corpora(), some_topics)
 def test_everyone_is_answered(texts, n_topics):
@@ -145,6 +149,7 @@ def test_everyone_is_answered(texts, n_topics):
     assert not held or held[lost[0]] == max(held.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(corpora(), some_topics)
 def test_ways_to_fit_agree(texts, n_topics):
@@ -157,6 +162,7 @@ def test_ways_to_fit_agree(texts, n_topics):
     assert shown(two) == before  # once more, with the same object
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(st.integers(2, 5), st.integers(0, 99))
 def test_copies_of_texts_weigh_and_cost_one(times, seed):
@@ -181,6 +187,7 @@ def test_copies_in_any_order_are_the_same_copies(texts, times):
     np.testing.assert_array_equal(one.labels_[: len(texts)], two.labels_[::times])
 
 
+@pytest.mark.slow
 @few
 @given(corpora(), some_topics)
 def test_what_was_saved_is_loaded(texts, n_topics):

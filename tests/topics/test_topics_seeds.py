@@ -13,6 +13,7 @@ TEXTS, TRUTH = planted_texts(80, 4, words=4)
 NAMES = list(TOPICS)
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.permutations(NAMES), st.integers(1, 4), st.integers(1, 3), st.integers(0, 9))
 def test_the_topic_of_a_seed_holds_its_texts(names, n_seeds, n_words, seed):
