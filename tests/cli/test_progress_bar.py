@@ -4,14 +4,14 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+
+from coterie.datasets import SAMPLE_FILE
 
 pty = pytest.importorskip("pty")
 pytestmark = pytest.mark.process
 
-COTERIE = Path(sys.executable).parent / "coterie"
 #: Work that takes as long as standard input is open, at most a minute: `steps()` are the numbers of its steps, `lines`
 #: what was read.
 SCRIPT = """
@@ -137,7 +137,9 @@ def test_none_in_a_pipe():
 
 
 def test_a_real_command_shows_it_and_its_result_stays_clean():
-    sample = subprocess.run([COTERIE, "data", "path", "sample"], capture_output=True, text=True, check=True)
+    at_once = (
+        "from coterie.cli import main, progress; progress.PATIENCE = 0; print('begun', flush=True); main()"
+    )
     asked = [
         "--text",
         "text",
@@ -146,11 +148,11 @@ def test_a_real_command_shows_it_and_its_result_stays_clean():
         "--method",
         "nmf-idf",
         "--restarts",
-        "30",
+        "60",
         "--json",
     ]
-    out, terminal, _ = on_a_terminal([COTERIE, "compare", sample.stdout.strip(), *asked])
-    assert out.startswith("{\n")
+    out, terminal, _ = on_a_terminal([sys.executable, "-c", at_once, "compare", str(SAMPLE_FILE), *asked])
+    assert out.startswith("begun\n{\n")
     assert out.endswith("}\n")
     assert "comparing" in terminal
-    assert "/30 fits" in terminal
+    assert "/60 fits" in terminal

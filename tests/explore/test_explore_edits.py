@@ -98,10 +98,10 @@ def test_readers_see_the_old_run_until_the_new_one_is_written(client, folder, mo
     entered, go = threading.Event(), threading.Event()
     save = Run.save
 
-    def slow(run):
+    def slow(run, lock):
         entered.set()
         assert go.wait(60)
-        return save(run)
+        return save(run, lock)
 
     monkeypatch.setattr(Run, "save", slow)
     before, old = topics(client), version(client)
@@ -122,7 +122,7 @@ def test_readers_see_the_old_run_until_the_new_one_is_written(client, folder, mo
 
 @pytest.mark.slow
 def test_an_edit_that_fails_leaves_the_run_as_it_was(client, folder, monkeypatch):
-    def full(run):
+    def full(run, lock):
         raise OSError(28, "No space left on device")
 
     old = (folder / "run" / "run.json").read_bytes()
@@ -224,3 +224,28 @@ def test_texts_moved_together_are_known_by_one_time():
     assert editing.together([Edit("pin", to, text="x"), Edit("pin", to, text="y")]) == 1
     assert editing.together([*pins, Edit("rename", to, label="x", made=pins[0].made)]) == 1
     assert editing.together([Edit("rename", to, label="x", made=pins[0].made), *pins]) == 3
+
+
+@pytest.mark.slow
+def test_two_servers_on_one_folder_lose_no_edit_that_they_called_done(folder):
+    """Each of two people sees 409, or a job that failed, where the other one was quicker; then they try again."""
+    done, refused = [], []
+
+    def person(client, name):
+        for number in range(8):
+            label, state = f"{name} {number}", ""
+            while state != "done":
+                response = change(client, kind="rename", topics=[number % 4], label=label)
+                job = finished(client, response) if response.status_code == 202 else {"state": "refused"}
+                state = job["state"]
+                (done if state == "done" else refused).append(label)
+
+    with client_of(folder) as one, client_of(folder) as other:
+        people = [threading.Thread(target=person, args=pair) for pair in ((one, "one"), (other, "other"))]
+        for thread in people:
+            thread.start()
+        for thread in people:
+            thread.join(120)
+    assert len(done) == 16
+    assert {edit.label for edit in open_run(folder / "run").model.edits} == set(done)
+    assert refused, "they never met"

@@ -14,6 +14,9 @@ from coterie.cli.shared import console, print_json, safe, table
 from coterie.cli.topics import topics_table
 
 if TYPE_CHECKING:
+    from coterie.results import Topic
+    from coterie.runs import Run
+    from coterie.topics import TopicModel
     from coterie.topics.editing import Edits
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -116,10 +119,9 @@ def pin(run: Path, text: str, topic: str) -> None:
     Example:
       coterie edit pin run "where is my parcel" 0
     """
-    _edited(run, lambda edits: edits.pin(text, topic))
-    from coterie.runs import open_run
-
-    if not (open_run(run).texts() == text).any():
+    saved = _edited(run, lambda edits: edits.pin(text, topic))
+    collection = saved.with_texts().collection
+    if collection is not None and not collection.texts.where([text])[text]:
         click.echo("the run contains no such text; the pin will apply to new texts", err=True)
 
 
@@ -157,20 +159,23 @@ def show_log(run: Path, as_json: bool) -> None:
         console().print(table(["", "edit", "made"], rows))
 
 
-def _edited(run: Path, change: Callable[[Edits], Edits], stamp: bool = True) -> None:
-    """Open a run, change its model, save it and show the topics that changed."""
-    from coterie.runs import open_run
+def _edited(run: Path, change: Callable[[Edits], Edits], stamp: bool = True) -> Run:
+    """Edit a run and show the topics that changed."""
+    from coterie.runs import edit_run
+
+    before: dict[int, Topic] = {}
+
+    def changed(model: TopicModel) -> None:
+        before.update((topic.id, topic) for topic in model.topics)
+        change(model.edits)
+        if stamp:
+            model.edits.stamp(datetime.now(UTC).isoformat(timespec="seconds"))
 
     with shown():
-        opened = open_run(run)
-        before = {topic.id: topic for topic in opened.model.topics}
-        edits = change(opened.with_texts().edits)
-        if stamp:
-            edits.stamp(datetime.now(UTC).isoformat(timespec="seconds"))
-        left = f"{len(edits)} edits left" if len(edits) != 1 else "1 edit left"
-        done = f"done: {edits[-1]}" if stamp else left
-        saved = opened.save()
-    click.echo(safe(done))
-    changed = [topic for topic in saved.model.topics if topic != before.get(topic.id)]
-    if changed:
-        console().print(topics_table(changed, title="changed topics"))
+        saved = edit_run(run, changed)
+    edits = saved.model.edits
+    left = f"{len(edits)} edits left" if len(edits) != 1 else "1 edit left"
+    click.echo(safe(f"done: {edits[-1]}" if stamp else left))
+    if others := [topic for topic in saved.model.topics if topic != before.get(topic.id)]:
+        console().print(topics_table(others, title="changed topics"))
+    return saved

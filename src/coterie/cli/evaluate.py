@@ -38,10 +38,11 @@ def evaluate(run: Path, class_column: str | None, as_json: bool) -> None:
       coterie evaluate run
       coterie evaluate run --class-column team
     """
-    from coterie.runs import open_run
+    from coterie.runs import with_run
 
-    opened = open_run(run)
-    result = _alone(opened) if class_column is None else _against_classes(opened, class_column)
+    result = with_run(
+        run, lambda opened: _alone(opened) if class_column is None else _against_classes(opened, class_column)
+    )
     if as_json:
         print_json(result)
         return

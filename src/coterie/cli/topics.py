@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from coterie.results import Topic
     from coterie.runs import Run
+    from coterie.topics import TopicModel
 
 _TERMS = 8
 #: Most periods or classes shown side by side.
@@ -82,21 +83,20 @@ def topics(
     """
     from rich.text import Text
 
-    from coterie.runs import open_run
+    from coterie.runs import open_run, with_run
 
     if sum([by is not None, over_time is not None, tree]) > 1:
         raise InputError("--by, --over-time and --tree cannot be combined; choose one")
     with shown(as_json):
-        opened = open_run(run)
-        model = opened.model
+        if by is not None or over_time is not None:
+            model, frame = with_run(run, lambda opened: _grouped(opened, by, over_time, every))
+        else:
+            model = open_run(run).model
+            frame = model.topics.frame()
         if tree:
             branch = model.hierarchy()
             print_json(branch) if as_json else console().print(Text(_safe_lines(str(branch))))
             return
-        if by is not None or over_time is not None:
-            frame = _grouped(opened, by, over_time, every)
-        else:
-            frame = model.topics.frame()
     if out is not None:
         _write(frame, out)
     if as_json:
@@ -140,7 +140,7 @@ def topics_table(
     return table(headings, rows, title=title or many, right=["share", "coherence"])
 
 
-def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> pl.DataFrame:
+def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> tuple[TopicModel, pl.DataFrame]:
     column = by if by is not None else over_time
     rows = run.input()
     if column not in rows.columns:
@@ -148,7 +148,8 @@ def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> pl.
             f"the input of {run.folder} has no column {column!r}; its columns are {', '.join(rows.columns)}"
         )
     model = run.with_texts()
-    return model.by_class(rows[column]) if by is not None else model.over_time(rows[column], every)
+    values = rows[column]
+    return model, model.by_class(values) if by is not None else model.over_time(values, every)
 
 
 def _grouped_table(frame: pl.DataFrame) -> Table:

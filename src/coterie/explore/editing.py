@@ -22,6 +22,7 @@ from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
 from coterie.progress import tell
 from coterie.runs import Run
+from coterie.storage.folder import FolderLock
 from coterie.text.languages import language_name
 from coterie.topics import Edit, TopicModel
 from coterie.topics import edits as log
@@ -225,13 +226,14 @@ def _changed(workspace: Workspace, name: str, version: str, change: Change, hand
         tell("counting terms", 0)
     if not opened.counted.wait():
         raise InputError(opened.counted.problem or f"{name} was closed in the meantime; try again")
-    workspace.check(name, version)
-    model = copy.copy(opened.model)
-    run = Run(opened.run.folder, model, opened.run.info)
-    handle.go_on()
-    change(model, run)
-    handle.go_on(final=True)
-    saved = run.save()
+    with FolderLock(opened.run.folder).acquire() as lock:  # other servers and commands may change it, too
+        workspace.check(name, version)
+        model = copy.copy(opened.model)
+        run = Run(opened.run.folder, model, opened.run.info)
+        handle.go_on()
+        change(model, run)
+        handle.go_on(final=True)
+        saved = run.save(lock)
     return _taken_over(workspace, name, Run(saved.folder, model, saved.info))
 
 

@@ -172,7 +172,7 @@ def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         found = opened(run).run
         if REPORT not in found.info["files"]:
             raise Missing(f"{run} has no report; fit again to write one")
-        content = found.checked(REPORT).read_bytes()
+        content = found.read(REPORT, Path.read_bytes)
         policy = {"content-security-policy": report_policy(content)}
         return Response(content, media_type="text/html; charset=utf-8", headers=policy)
 

@@ -45,7 +45,7 @@ class Rows:
         self._run, self._ids = run, ids
         self._data = run.info["data"]
         self.names: list[str] = []
-        self.frame = self._unpacked(run)
+        self.frame = run.read(TABLE, lambda path: self._unpacked(run, path))
         self.n = len(self.frame)
         added = run.columns
         self._at = {name: f"c{self.names.index(added[name])}" for name in added}
@@ -59,8 +59,7 @@ class Rows:
 
     # --- the table
 
-    def _unpacked(self, run: Run) -> pl.DataFrame:
-        path = run.checked(TABLE)
+    def _unpacked(self, run: Run, path: Path) -> pl.DataFrame:
         folder = Path(mkdtemp(prefix="coterie-rows-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         try:

@@ -27,11 +27,12 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.explore import routes
-from coterie.explore.guard import Guard, Invalid, Later, Refused, is_loopback
+from coterie.explore.guard import Changed, Guard, Invalid, Later, Refused, is_loopback
 from coterie.explore.jobs import Jobs
 from coterie.explore.schemas import Problem
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
+from coterie.storage.folder import Outdated
 
 STATIC = Path(__file__).parent / "static"
 #: Ports that are tried after the one asked for.
@@ -114,7 +115,8 @@ def _tell_errors(app: FastAPI, workspace: Workspace) -> None:
 
     @app.exception_handler(InputError)
     async def wrong(_: Request, error: InputError) -> JSONResponse:
-        return JSONResponse({"error": workspace.message(error)}, 422)
+        status = Changed.status if isinstance(error, Outdated) else 422
+        return JSONResponse({"error": workspace.message(error)}, status)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:

@@ -150,7 +150,7 @@ def refit(job: dict[str, Any]) -> None:
         source,
         job["folder"],
         model,
-        edits=tuple(run.model.edits),
+        edits=None if Path(job["folder"]) == Path(job["run"]) else tuple(run.model.edits),
         date=data.get("date"),
         class_column=data.get("label"),
         command=run.info["command"],

@@ -19,17 +19,21 @@ if TYPE_CHECKING:
     from coterie.runs.fitting import fit_run as fit_run
     from coterie.runs.record import edits_of as edits_of
     from coterie.runs.run import Run as Run
+    from coterie.runs.run import edit_run as edit_run
     from coterie.runs.run import open_run as open_run
+    from coterie.runs.run import with_run as with_run
     from coterie.runs.writing import assigned_table as assigned_table
 
 _HOMES = {
     "Run": "coterie.runs.run",
     "assigned_table": "coterie.runs.writing",
+    "edit_run": "coterie.runs.run",
     "edits_of": "coterie.runs.record",
     "fit_run": "coterie.runs.fitting",
     "open_run": "coterie.runs.run",
+    "with_run": "coterie.runs.run",
 }
-__all__ = ["Run", "assigned_table", "edits_of", "fit_run", "open_run"]
+__all__ = ["Run", "assigned_table", "edit_run", "edits_of", "fit_run", "open_run", "with_run"]
 
 
 def __getattr__(name: str) -> Any:

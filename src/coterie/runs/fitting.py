@@ -13,10 +13,11 @@ from coterie.runs.record import MARKER, OURS, edits_of, read_record, recorded
 from coterie.runs.remarks import remark_on_language, remark_on_texts
 from coterie.runs.run import Run
 from coterie.runs.writing import added_names, write_run
-from coterie.storage.folder import replaced
+from coterie.storage.folder import FolderLock, replaced
 from coterie.text.readers import TextSource
 from coterie.topics import Edit, TopicModel
 from coterie.topics.collection import TextStore
+from coterie.topics.editing import adopt
 from coterie.topics.seeds import checked_seeds
 
 
@@ -48,11 +49,14 @@ def fit_run(
         The command line, for run.json.
     """
     folder = Path(folder)
-    replay = tuple(edits) if edits is not None else edits_of(folder)
-    with replaced(folder, marker=MARKER, ours=OURS) as staging, recorded() as progress:
+    with (
+        FolderLock(folder) as lock,
+        replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging,
+        recorded() as progress,
+    ):
         texts = TextStore(source)
         with progress.timed("fit"):
-            model.fit(texts, edits=replay)
+            model.fit(texts, edits=edits_of(folder) if edits is None else edits)
         remark_on_texts(model, texts.skipped)
         remark_on_language(model, texts)
         for name in (date, class_column):
@@ -75,6 +79,9 @@ def fit_run(
                 "sha256": texts.fingerprint,
             },
         }
+        lock.acquire(make=True)
+        if edits is None:  # some may have been made since
+            adopt(model, edits_of(folder))
         write_run(staging, model, texts.tables(), info, progress)
     return Run(folder, model, read_record(folder))
 

@@ -30,7 +30,7 @@ from coterie.runs.record import (
     write_record,
 )
 from coterie.storage.files import same_file
-from coterie.storage.folder import read_steadily, replaced
+from coterie.storage.folder import FolderLock, read_steadily, replaced
 from coterie.storage.state import ARRAYS_FILE, STATE_FILE, arrays_of, read_values, rewrite_state
 from coterie.storage.tables import CsvWriter, ParquetWriter, read_csv, read_parquet
 from coterie.topics import edits as log
@@ -51,14 +51,15 @@ class Renamed:
 
 def rename(folder: Path, topic: int | str, label: str) -> Renamed:
     """Give a topic of a run another label, as ``model.edits.rename`` and ``run.save`` would."""
-    info, data, before = read_steadily(folder, _read)
-    chosen = log.named_topic(topic, before)
-    made = datetime.now(UTC).isoformat(timespec="seconds")
-    edit = Edit("rename", (Reference.to(chosen),), label=label, made=made)
-    log.check(edit)
-    names = {int(number): str(name) for number, name in data["names"]} | {chosen.id: label.strip()}
-    relabel(folder, names, (*log.loads(data["edits"], "the edits of the model"), edit))
-    after = _topics(folder, data, info)
+    with FolderLock(folder).acquire() as lock:
+        info, data, before = read_steadily(folder, _read)
+        chosen = log.named_topic(topic, before)
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        edit = Edit("rename", (Reference.to(chosen),), label=label, made=made)
+        log.check(edit)
+        names = {int(number): str(name) for number, name in data["names"]} | {chosen.id: label.strip()}
+        relabel(folder, names, (*log.loads(data["edits"], "the edits of the model"), edit), lock)
+        after = _topics(folder, data, info)
     return Renamed(edit, [new for old, new in zip(before, after, strict=True) if old != new])
 
 
@@ -107,13 +108,13 @@ def only_renames(before: Sequence[Edit], after: Sequence[Edit]) -> bool:
     return all(edit.kind == "rename" for edit in (*before[same:], *after[same:]))
 
 
-def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit]) -> None:
+def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock: FolderLock) -> None:
     """Write a run anew with topics named by `names`, and the log of edits that led to them."""
     info = read_record(folder)
     data = _values(folder)
     ids: list[int] = info["topics"]
     labels = dict(zip(ids, topic_labels(_terms(data), ids, names), strict=True))
-    with replaced(folder, marker=MARKER, ours=OURS) as staging:
+    with replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging:
         (staging / MODEL).mkdir()
         changed = {"names": [[topic, name] for topic, name in names.items()], "edits": log.dumps(edits)}
         rewrite_state(folder / MODEL, staging / MODEL, changed)

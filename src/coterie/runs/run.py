@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 from sklearn.base import clone
@@ -28,11 +30,16 @@ from coterie.runs.record import (
 )
 from coterie.runs.relabel import only_renames, relabel
 from coterie.runs.writing import write_run
-from coterie.storage.folder import read_steadily, replaced
+from coterie.storage.folder import FolderLock, Outdated, read_steadily, replaced
 from coterie.storage.tables import read_parquet
 from coterie.topics import TopicModel, state
 from coterie.topics.collection import BATCH, TextStore, collect
 from coterie.topics.editing import described
+
+T = TypeVar("T")
+
+#: How often a run that changes while it is read is read again.
+_ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
@@ -54,21 +61,17 @@ class Run:
     @cached_property
     def table(self) -> pl.DataFrame:
         """All rows of the input with their assignments."""
-        rows = read_parquet(self.checked(TABLE), self.info["data"]["texts"])
+        rows = self.read(TABLE, lambda path: read_parquet(path, self.info["data"]["texts"]))
         missing = {*self.columns.values(), self.info["data"]["column"]} - set(rows.columns)
         if missing:
             raise InputError(f"{self.folder / TABLE} has no column {sorted(missing)[0]!r}; fit again")
         return rows
 
-    def checked(self, name: str) -> Path:
-        """The path of a file of the run, whose checksum is right."""
-        return check_file(self.folder, name, self.info)
-
     def map(self) -> TextMap | None:
         """Positions of topics and texts on the map; None for runs of older versions."""
         if MAP not in self.info["files"]:
             return None
-        return read_map(self.checked(MAP), self.info["topics"], self.info["data"]["texts"])
+        return self.read(MAP, lambda path: read_map(path, self.info["topics"], self.info["data"]["texts"]))
 
     def input(self) -> pl.DataFrame:
         """All rows of the input, unchanged."""
@@ -111,25 +114,64 @@ class Run:
             model.state = described(model, before.edited, before=before)
         return model
 
-    def save(self) -> Run:
-        """Write the folder again after edits."""
+    def save(self, lock: FolderLock | None = None) -> Run:
+        """Write the folder again after edits; refused if another process has changed it since it was opened.
+
+        `lock` is that of the folder, from somebody who acquired it before opening the run: then others wait.
+        """
+        if lock is None:
+            with FolderLock(self.folder).acquire() as own:
+                return self.save(own)
+        self._check_current(self.folder)
         model = self.model
         if only_renames(edits_of(self.folder), tuple(model.edits)):
-            relabel(self.folder, model.state.edited.names, tuple(model.edits))
+            relabel(self.folder, model.state.edited.names, tuple(model.edits), lock)
             return Run(self.folder, model, read_record(self.folder))
         frame = self.input()
         self.with_texts()
         tables = (frame.slice(start, BATCH) for start in range(0, max(len(frame), 1), BATCH))
         kept = {key: self.info[key] for key in ("command", "parameters", "data", "columns")}
         progress = Progress(dict(self.info["seconds"]), list(self.info["warnings"]))
-        with replaced(self.folder, marker=MARKER, ours=OURS) as staging:
+        with replaced(self.folder, marker=MARKER, ours=OURS, lock=lock) as staging:
             write_run(staging, model, tables, kept, progress)
         return Run(self.folder, model, read_record(self.folder))
+
+    def read(self, name: str, read: Callable[[Path], T]) -> T:
+        """`read(path)` for a file of the run, whose checksum is right, never one of a later run."""
+
+        def current(folder: Path) -> T:
+            self._check_current(folder)
+            return read(check_file(folder, name, self.info))
+
+        return read_steadily(self.folder, current)
+
+    def _check_current(self, folder: Path) -> None:
+        if read_record(folder)["files"] != self.info["files"]:
+            raise Outdated(f"{folder} was changed by another process since it was opened; open it again")
 
 
 def open_run(folder: str | Path) -> Run:
     """Read and check a run folder; tables are read on first use."""
     return read_steadily(folder, _read)
+
+
+def with_run(folder: str | Path, use: Callable[[Run], T]) -> T:
+    """`use(open_run(folder))`; again from the start if the run is replaced before its tables are read."""
+    for _ in range(_ATTEMPTS):
+        with suppress(Outdated):
+            return use(open_run(folder))
+    raise InputError(f"{folder} is being changed by another process; try again when that has finished")
+
+
+def edit_run(folder: str | Path, change: Callable[[TopicModel], object]) -> Run:
+    """Open a run, change its model, with its texts, and save it; others who edit it wait meanwhile.
+
+    ``edit_run("run", lambda model: model.edits.merge(0, 1))``
+    """
+    with FolderLock(folder).acquire() as lock:
+        run = open_run(folder)
+        change(run.with_texts())
+        return run.save(lock)
 
 
 def _read(folder: Path) -> Run:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from coterie.errors import InputError
 from coterie.storage import trees
@@ -27,6 +27,7 @@ from coterie.storage.trees import exchange
 T = TypeVar("T")
 
 PATIENCE = 30.0  # seconds to wait for another process that is in the middle of a swap
+PATIENCE_TO_CHANGE = 600.0  # seconds to wait for others that read the folder, change it and write it again
 _GAP = 2.0  # seconds after which nobody is between two renames any more
 _PAUSE = 0.01
 _DAY = 24 * 3600
@@ -34,8 +35,75 @@ _LONGEST = 120  # bytes of a name that fits into a longer one on every file syst
 _ATTEMPTS = 50
 
 
+class Outdated(InputError):
+    """A folder is no longer the one that was read: another process has replaced it since."""
+
+
+class FolderLock:
+    """The right to change a folder, from reading it to writing it again; a context that gives it up.
+
+    Whoever changes what is in a folder acquires it first, reads, and passes it to `replaced`. Others wait, so
+    no change is lost. Readers need none.
+    """
+
+    def __init__(self, folder: str | Path):
+        self._target = _real_path(folder)
+        self._lock: Lock | None = None
+        self._seen: tuple[int, int, int] | None = None
+        self._made = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._made:
+            with suppress(OSError):
+                os.rmdir(self._target)  # if nothing was written into it
+        if self._lock is not None:
+            self._lock.release()
+
+    def acquire(self, *, make: bool = False) -> Self:
+        """Wait until nobody else changes the folder; with `make`, one that is absent is made."""
+        until = time.monotonic() + PATIENCE_TO_CHANGE
+        while not self._acquired(make):
+            if time.monotonic() > until:
+                raise InputError(
+                    f"{self._target} is being changed by another process; try again when that has finished"
+                )
+            time.sleep(_PAUSE)
+        return self
+
+    def _acquired(self, make: bool) -> bool:
+        recover(self._target)
+        try:
+            self._lock = take(self._target)
+        except FileNotFoundError:
+            if not _absent(self._target):
+                return False  # it is aside for a moment
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(self._target)
+                    self._made = True
+            return not make
+        except OSError:  # no folder, or not to be read: whoever reads it says so
+            return True
+        if self._lock is not None:
+            self._seen = _identity(self._target)
+        return self._lock is not None
+
+    def holds(self, target: Path) -> bool:
+        """Whether this is the lock of the folder that has this path; where locks do not work, `Outdated`."""
+        if self._lock is None:
+            return False
+        if not self._lock.real and self._seen != _identity(target):
+            raise Outdated(f"{target} was changed by another process in the meantime; try again")
+        return True
+
+
 @contextmanager
-def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> Iterator[Path]:
+def replaced(
+    folder: str | Path, *, marker: str, ours: Collection[str] = (), lock: FolderLock | None = None
+) -> Iterator[Path]:
     """Write a folder anew: yields an empty one, which takes its place when the block ends without exception.
 
     1. `folder` may be absent, empty, or hold a file called `marker`; any other is refused before any work,
@@ -45,6 +113,7 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
     3. What the old folder holds beyond `ours`, the paths that we write (a/b for a file in a folder; the name
        of a folder stands for all that is in it), belongs to the user and is taken over. What is in `ours` and
        was not written again is dropped.
+    4. With `lock`, which may also be acquired within the block, nobody else changes the folder from then on.
 
     >>> import tempfile
     >>> run = Path(tempfile.mkdtemp()) / "run"
@@ -61,10 +130,10 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
         recover(target)
         _refuse_foreign(target, marker)
         sweep(target)
-    staging, lock = _beside(target, "new"), None
+    staging, own = _beside(target, "new"), None
     try:  # from here on, for Ctrl-C may come as soon as the folder is made
         with _faults_reported(folder):
-            lock = _stage(staging)
+            own = _stage(staging)
         with _staging_faults_reported(folder, staging):
             yield staging
         if not (staging / marker).is_file():
@@ -73,11 +142,11 @@ def replaced(folder: str | Path, *, marker: str, ours: Collection[str] = ()) -> 
             )
         with _faults_reported(folder):
             trees.flush(staging)
-            _put(staging, target, marker, ours)
+            _put(staging, target, marker, ours, lock)
     finally:
         trees.remove(staging)  # after an exchange this name leads to the old folder
-        if lock is not None:
-            lock.release()
+        if own is not None:
+            own.release()
 
 
 def recover(folder: str | Path) -> None:
@@ -232,8 +301,12 @@ def _put_back(aside: _Leftover, target: Path, late: bool) -> None:
             lock.release()
 
 
-def _put(staging: Path, target: Path, marker: str, ours: Collection[str]) -> None:
+def _put(staging: Path, target: Path, marker: str, ours: Collection[str], held: FolderLock | None) -> None:
     """Let the finished folder take the place of the old one, alone among all processes that try to."""
+    if held is not None and held.holds(target):
+        if not _exchanged(staging, target, marker, ours):
+            raise Outdated(f"{target} was changed by another process in the meantime; try again")
+        return
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         try:
@@ -247,15 +320,20 @@ def _put(staging: Path, target: Path, marker: str, ours: Collection[str]) -> Non
             time.sleep(_PAUSE)
             continue
         try:
-            _refuse_foreign(target, marker)
-            os.chmod(staging, os.stat(target).st_mode & 0o7777 | 0o700)
-            trees.carry(target, staging, ours)
-            trees.flush(staging, files=False)
-            if _swapped(staging, target, ours):
+            if _exchanged(staging, target, marker, ours):
                 return
         finally:
             lock.release()
     raise InputError(f"{target} is being written by another process; try again when that has finished")
+
+
+def _exchanged(staging: Path, target: Path, marker: str, ours: Collection[str]) -> bool:
+    """Swap the new folder with the old one, which is locked, and take over what is the user's."""
+    _refuse_foreign(target, marker)
+    os.chmod(staging, os.stat(target).st_mode & 0o7777 | 0o700)
+    trees.carry(target, staging, ours)
+    trees.flush(staging, files=False)
+    return _swapped(staging, target, ours)
 
 
 def _absent(target: Path) -> bool:

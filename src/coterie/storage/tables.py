@@ -80,12 +80,15 @@ def read_csv(path: str | Path) -> pl.DataFrame:
 def read_parquet(path: str | Path, rows: int | None = None) -> pl.DataFrame:
     """A Parquet table; with `rows` it must have as many, which is looked up before anything is unpacked."""
     path = Path(path)
-    with opened(path), _told(path, "read"):
-        table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        n_rows = table.select(pl.len()).collect().item()
+    with (
+        opened(path) as (file, _),
+        _told(path, "read"),
+    ):  # the path may soon lead elsewhere
+        n_rows = pl.scan_parquet(file).select(pl.len()).collect().item()
         if rows is not None and n_rows != rows:
             raise InputError(f"{path} has {n_rows:,} rows instead of {rows:,}; {AGAIN}")
-        return table.collect()
+        file.seek(0)
+        return pl.read_parquet(file, hive_partitioning=False)
 
 
 class _Writer:

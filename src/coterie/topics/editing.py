@@ -177,6 +177,18 @@ def replay(model: TopicModel, edits: Iterable[Edit]) -> None:
     _follow(model, edits, skip=True)
 
 
+def adopt(model: TopicModel, edits: Sequence[Edit]) -> None:
+    """Let these be all edits of the model: what differs from them at the end of its log is replaced."""
+    now = model.state.log
+    same = 0
+    while same < min(len(now), len(edits)) and now[same] == edits[same]:
+        same += 1
+    if same < len(now):
+        undo(model, len(now) - same)
+    with one_blas_thread():
+        replay(model, edits[same:])
+
+
 def _follow(model: TopicModel, edits: Iterable[Edit], *, skip: bool) -> None:
     """Apply edits in order. Pins that follow each other are described once: they change no label."""
     due = False
@@ -293,10 +305,7 @@ def _texts_of(model: TopicModel, why: str) -> Collection:
 def _applied(model: TopicModel, edit: Edit) -> Edited:
     """What an edit makes of the topics."""
     log.check(edit)
-    state, collection = (
-        model.state,
-        _texts_of(model, "topics are edited with the texts they were learned from"),
-    )
+    state = model.state
     edited, scorer = state.edited, state.edited.scorer
     matches = [log.find_topic(reference, state.topics) for reference in edit.topics]
     topics = [topic.id for topic in matches if topic is not None]
