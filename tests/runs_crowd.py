@@ -55,13 +55,16 @@ def work(kind, value, folder, texts, draw):
     elif kind == "pin":
         edit_run(folder, lambda model: model.edits.pin(value, draw.choice(model.topics).id))
     elif kind == "merge":
-        edit_run(
-            folder,
-            lambda model: model.edits.merge(*(topic.id for topic in draw.sample(list(model.topics), 2))),
-        )
+        edit_run(folder, lambda model: model.edits.merge(*chosen(model, draw)))
     else:
         edit_run(folder, lambda model: model.edits.split(draw.choice(model.topics).id, 2))
     return value or None
+
+
+def chosen(model, draw):
+    """Two topics; where there is one, it is merged with one that there is not."""
+    ids = [topic.id for topic in model.topics]
+    return draw.sample([*ids, max(ids) + 1] if len(ids) == 1 else ids, 2)
 
 
 def read(run):
