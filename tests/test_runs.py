@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import warnings
 from pathlib import Path
@@ -505,3 +506,20 @@ def test_a_damaged_log_of_edits_is_told_before_anything_is_fitted(folder, tmp_pa
     assert snapshot(folder) == before
     run = fit_run(written(tmp_path), folder, TopicModel(n_topics=2), edits=())
     assert run.model.edits == ()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "gone"])
+def test_edits_that_are_no_file_are_told_at_once(folder, kind):
+    path = folder / "edits.json"
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(folder / "nowhere")
+    with pytest.raises(InputError, match=r"edits\.json"):
+        fit_run(written(folder.parent), folder, TopicModel(n_topics=3))
+    assert (folder / "run.json").exists()

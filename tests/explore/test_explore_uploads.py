@@ -217,7 +217,7 @@ def test_few_files_wait_at_once(folder, tmp_path, monkeypatch):
 
 def test_what_a_killed_server_left_is_removed(folder, tmp_path, monkeypatch):
     place = private(tmp_path, monkeypatch)
-    left = place / "coterie-uploads-left"
+    left = place / "coterie-uploads-leftover"
     left.mkdir()
     (left / "secret.csv").write_text("text")
     with client_of(folder) as client, client_of(folder) as other:
@@ -236,7 +236,7 @@ def test_rows_that_cannot_be_read_are_counted(client):
 
 def test_systems_whose_users_have_no_numbers(folder, tmp_path, monkeypatch):
     place = private(tmp_path, monkeypatch)
-    (place / "coterie-uploads-left").mkdir()
+    (place / "coterie-uploads-leftover").mkdir()
     monkeypatch.delattr("os.getuid")
     with client_of(folder) as client:
         assert send(client, b"text\nsome words\n").status_code == 201

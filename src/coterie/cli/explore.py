@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from coterie.cli.shared import RenamedOption, safe
 from coterie.errors import InputError
+
+#: What the extra `explore` installs.
+_PACKAGES = ("anyio", "fastapi", "pydantic", "starlette", "uvicorn")
 
 
 @click.command()
@@ -49,15 +53,11 @@ def explore(
       coterie explore run
       coterie explore --folder . --no-browser
     """
-    try:
-        from coterie.explore.server import serve
-        from coterie.explore.workspace import Workspace
-    except ImportError as error:
-        if error.name not in ("fastapi", "uvicorn", "starlette", "pydantic"):
-            raise
-        raise InputError(
-            "coterie explore needs additional packages: pip install 'coterie[explore]'"
-        ) from None
+    if any(find_spec(package) is None for package in _PACKAGES):
+        raise InputError("coterie explore needs additional packages: pip install 'coterie[explore]'")
+    from coterie.explore.server import serve
+    from coterie.explore.workspace import Workspace
+
     if token is not None and (not token.isascii() or not token.isprintable() or len(token) < 8):
         raise InputError("--token must have at least 8 ASCII characters, without control characters")
     where, start = _folder_and_start(run, folder)

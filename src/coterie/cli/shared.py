@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -160,8 +159,10 @@ def spooled(file: str | Path) -> Iterator[Path]:
         yield Path(file)
         return
     _hint_to_end_typing()
-    with TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True) as folder:
-        copy = Path(folder, "stdin")
+    from coterie.storage.temporary import TemporaryFolder
+
+    with TemporaryFolder("input") as folder:
+        copy = folder / "stdin"
         with copy.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
         try:

@@ -11,7 +11,6 @@ import logging
 import os
 import queue
 import secrets
-import shutil
 import subprocess
 import sys
 import time
@@ -19,7 +18,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Event, Lock, Thread
 from typing import Any, Literal
 
@@ -29,6 +27,7 @@ from coterie.explore.guard import FAULT, Changed, Missing, Refused
 from coterie.explore.workspace import Workspace
 from coterie.progress import Step, listening
 from coterie.storage.folder import sweep
+from coterie.storage.temporary import TemporaryFolder
 
 Kind = Literal["edit", "undo", "refit", "fit"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -234,7 +233,8 @@ def in_own_process(job: dict[str, Any], folder: Path, handle: Handle) -> None:
     `folder` is the run that it writes. What the worker leaves behind when it is killed is removed.
     """
     handle.go_on()
-    private = Path(mkdtemp(prefix="coterie-fit-"))
+    temporary = TemporaryFolder("fit")
+    private = temporary.path
     try:
         worker = subprocess.Popen(
             [sys.executable, "-P", "-m", "coterie.explore.worker"],
@@ -248,7 +248,7 @@ def in_own_process(job: dict[str, Any], folder: Path, handle: Handle) -> None:
             result = _hear({**job, "folder": str(folder), "private": str(private)}, worker, handle)
         watch.join()
     finally:
-        shutil.rmtree(private, ignore_errors=True)
+        temporary.close()
         with suppress(OSError):
             sweep(folder)
     if "written" in result:

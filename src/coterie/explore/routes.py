@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Request
@@ -25,6 +23,7 @@ from coterie.explore.selection import MOST_CORNERS, Box, Corner, Filters
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
 from coterie.runs.record import REPORT
+from coterie.storage.temporary import TemporaryFolder
 from coterie.text.languages import known_languages
 
 #: Texts that may be tried at once, and rows of a page.
@@ -150,18 +149,14 @@ def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
     def export(run: RunName, asked: Annotated[schemas.ExportQuery, Query()]) -> FileResponse:
         """The texts that match with all their columns, as a file."""
         found = opened(run)
-        folder = Path(mkdtemp(prefix="coterie-export-"))
-        path = folder / f"texts.{asked.format}"
-        try:
-            exported(found, filters_of(asked), asked.format, path)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+        folder = TemporaryFolder("export")
+        path = folder.path / f"texts.{asked.format}"
+        exported(found, filters_of(asked), asked.format, path)
         return FileResponse(
             path,
             media_type=_TYPES[asked.format],
             filename=f"{found.name}.{asked.format}",
-            background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True),
+            background=BackgroundTask(folder.close),
         )
 
     @routes.get(

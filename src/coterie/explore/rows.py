@@ -7,11 +7,8 @@ it is unpacked once, batch by batch, into a temporary file that goes with this o
 from __future__ import annotations
 
 import datetime as dt
-import shutil
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from coterie.explore.search import folded
 from coterie.results import NO_KNOWN_WORD
 from coterie.runs import Run
 from coterie.runs.record import TABLE
+from coterie.storage.temporary import TemporaryFolder
 from coterie.topics.trends import read_dates
 
 Ints = npt.NDArray[np.int64]
@@ -60,8 +58,8 @@ class Rows:
     # --- the table
 
     def _unpacked(self, run: Run, path: Path) -> pl.DataFrame:
-        folder = Path(mkdtemp(prefix="coterie-rows-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._folder = TemporaryFolder("rows")
+        file = self._folder.path / "rows.arrow"
         try:
             table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
             self.names = table.collect_schema().names()
@@ -76,9 +74,9 @@ class Rows:
                 self._lists = _listed(pl.col(f"c{at}"), table.collect_schema().dtypes()[at])
                 text = self._lists.list.join(" ")
             cells.with_columns(text=text).with_columns(folded=folded(pl.col("text"))).sink_ipc(
-                folder / "rows.arrow", compression="uncompressed", maintain_order=True
+                file, compression="uncompressed", maintain_order=True
             )
-            found = pl.read_ipc(folder / "rows.arrow")
+            found = pl.read_ipc(file)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             what = (str(error).splitlines() or [type(error).__name__])[0]
             raise InputError(f"{path} could not be read: {what[:200]}; fit again") from error

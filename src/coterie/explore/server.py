@@ -33,6 +33,7 @@ from coterie.explore.schemas import Problem
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
 from coterie.storage.folder import Outdated
+from coterie.storage.temporary import sweep
 
 STATIC = Path(__file__).parent / "static"
 #: Ports that are tried after the one asked for.
@@ -182,6 +183,7 @@ def serve(
     import uvicorn
 
     _share_memory()
+    sweep()
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     with _listener(host, port, say) as listener:

@@ -11,12 +11,9 @@ import errno
 import os
 import re
 import secrets
-import shutil
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import gettempdir, mkdtemp
 from threading import Lock
 from typing import Any, Literal
 
@@ -26,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from coterie.errors import InputError
 from coterie.explore import schemas
 from coterie.explore.guard import Changed, Invalid, Missing
-from coterie.storage import locks
+from coterie.storage.temporary import TemporaryFolder
 from coterie.text.guess import likely_language
 from coterie.text.readers import TextSource, columnar, delimited
 from coterie.text.readers.bytes import (
@@ -69,8 +66,7 @@ class Uploads:
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
         self._lock = Lock()
-        self._folder: Path | None = None
-        self._held: locks.Lock | None = None
+        self._folder: TemporaryFolder | None = None
 
     async def receive(self, name: str, body: AsyncIterator[bytes]) -> schemas.Upload:
         """Keep a file and look at it."""
@@ -118,9 +114,7 @@ class Uploads:
             self._files.clear()
             folder, self._folder = self._folder, None
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if self._held is not None:
-            self._held.release()
+            folder.close()
 
     def _find(self, id: str) -> _File:
         file = self._files.get(id)
@@ -139,10 +133,8 @@ class Uploads:
     def _place(self) -> Path:
         with self._lock:
             if self._folder is None:
-                _sweep()
-                self._folder = Path(mkdtemp(prefix=_PREFIX))  # nobody else may look into it
-                self._held = locks.take(self._folder)
-            return self._folder
+                self._folder = TemporaryFolder("uploads")
+            return self._folder.path
 
 
 def label_of(name: str) -> str:
@@ -178,21 +170,6 @@ async def _keep(body: AsyncIterator[bytes], path: Path) -> int:
     if not size:
         raise Invalid("this file is empty")
     return size
-
-
-def _sweep() -> None:
-    """Remove what servers have left that were killed: nobody holds the locks of those folders any more."""
-    for folder in Path(gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if _is_ours(folder) and (lock := locks.take(folder)):
-                if lock.real:
-                    shutil.rmtree(folder, ignore_errors=True)
-                lock.release()
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether this user made a folder; where users have no numbers, each has temporary files of their own."""
-    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
 
 
 # --- a file before it is fitted: its first rows, what its columns hold, and which of them is likely which

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time
 import warnings
@@ -17,7 +18,7 @@ from typing import Any
 
 from coterie import __version__
 from coterie.errors import InputError
-from coterie.storage.files import checksum, read_json
+from coterie.storage.files import checksum, opened, read_json
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit
 
@@ -107,12 +108,14 @@ def check_file(folder: Path, name: str, info: dict[str, Any]) -> Path:
 def edits_of(folder: Path) -> tuple[Edit, ...]:
     """The log of edits of a run folder; none if there is no run yet."""
     path = folder / EDITS
-    if not path.exists():
+    if not os.path.lexists(path):
         return ()
-    if path.stat().st_size > 1 << 26:
-        raise InputError(f"{path} is too large for a log of edits; move it away to start a new one")
+    with opened(path) as (file, size):
+        if size > 1 << 26:
+            raise InputError(f"{path} is too large for a log of edits; move it away to start a new one")
+        content = file.read()
     try:
-        return log.loads(path.read_text(encoding="utf-8"), str(path))
+        return log.loads(content.decode("utf-8"), str(path))
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8; move it away to start a new log of edits") from None
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
-import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -21,6 +18,7 @@ from coterie.embeddings import Vectors, vectors_of
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.progress import tell
+from coterie.storage.temporary import TemporaryFolder
 from coterie.text.inputs import text_batches
 from coterie.text.readers import TextSource
 
@@ -55,15 +53,12 @@ class TextStore:
         self._begun = False
         #: Number of the first text of each part, and of all texts.
         self._starts = [0]
-        self.folder: Path | None = None
-        if self.file is not None:
-            self.folder = Path(mkdtemp(prefix="coterie-"))
-            weakref.finalize(self, _remove, self.folder)
+        self._folder = None if self.file is None else TemporaryFolder("texts")
 
     def close(self) -> None:
         """Remove the temporary folder; nothing can be asked any more."""
-        if self.folder is not None:
-            _remove(self.folder)
+        if self._folder is not None:
+            self._folder.close()
 
     def is_large(self) -> bool:
         """Whether counts of the texts had better not be in memory; the size of a stream is not known."""
@@ -142,8 +137,8 @@ class TextStore:
         return pl.read_parquet(self._path("texts", number))["text"]
 
     def _path(self, kind: str, number: int) -> Path:
-        assert self.folder is not None
-        return self.folder / f"{kind}-{number:06d}.parquet"
+        assert self._folder is not None
+        return self._folder.path / f"{kind}-{number:06d}.parquet"
 
 
 @dataclass(frozen=True)
@@ -159,17 +154,13 @@ class Collection:
     corpus: Corpus
     first: Ints
     embeddings: Vectors | None = None
-    folder: Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.folder is not None:
-            weakref.finalize(self, _remove, self.folder)
+    folder: TemporaryFolder | None = None
 
     def close(self) -> None:
         """Remove temporary folders; nothing can be asked any more."""
         self.texts.close()
         if self.folder is not None:
-            _remove(self.folder)
+            self.folder.close()
 
     def engine(self, banned: Sequence[int] = ()) -> Engine:
         """Row blocks, without the terms that are banned."""
@@ -183,9 +174,10 @@ class Collection:
 def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
     """Read and count texts; the vocabulary may be empty."""
     texts = source if isinstance(source, TextStore) else TextStore(source)
-    folder = Path(mkdtemp(prefix="coterie-")) if texts.is_large() else None
+    folder = TemporaryFolder("counts") if texts.is_large() else None
     try:
-        corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, folder)
+        path = None if folder is None else folder.path
+        corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, path)
         if not corpus.n_texts:
             raise InputError("no texts were given; at least one is needed")
         first = np.full(corpus.n_distinct, corpus.n_texts, dtype=np.int64)
@@ -195,12 +187,8 @@ def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
     except BaseException:
         texts.close()
         if folder is not None:
-            _remove(folder)
+            folder.close()
         raise
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def in_batches(texts: pl.Series) -> Iterator[pl.Series]:

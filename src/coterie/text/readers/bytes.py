@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import BinaryIO, cast
 
 from coterie.errors import InputError
+from coterie.storage.temporary import TemporaryFolder
 
 #: How many bytes are inspected to detect format, encoding and delimiter.
 HEAD_BYTES = 1 << 16
@@ -116,8 +116,8 @@ def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
     if Path(path).is_file() and str(path) != "-" and not isinstance(stream.raw, gzip.GzipFile):
         yield Path(path)
         return
-    with TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True) as folder:
-        copy = Path(folder, "copy")
+    with TemporaryFolder("input") as folder:
+        copy = folder / "copy"
         with copy.open("wb") as file:
             shutil.copyfileobj(stream, file)
         yield copy
