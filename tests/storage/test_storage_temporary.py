@@ -113,11 +113,6 @@ def test_a_killed_fit_leaves_texts_only_until_the_next_command(temporary, tmp_pa
     fit.kill()
     fit.wait()
     assert list(temporary.glob("coterie-texts-*"))
-    subprocess.run(
-        [COTERIE, "weights", "-"],
-        input="late parcel\nlate depot\n" * 20,
-        text=True,
-        check=True,
-        capture_output=True,
-    )
+    (work / "texts.csv").write_text("text\n" + "late parcel\nlate depot\n" * 20)
+    subprocess.run([*command, "--topics", "2"], check=True, capture_output=True)
     assert list(temporary.glob("coterie-*")) == []
