@@ -38,7 +38,7 @@ class Server:
         self.run = quote(run.name)
         begun = time.perf_counter()
         self.process = subprocess.Popen(
-            [COMMAND, "explore", "--folder", str(run.parent), "--port", "0", "--no-browser"],
+            [COMMAND, "explore", "--folder", str(run.parent), "--port", "0", "--no-browser", "--no-token"],
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -104,6 +104,7 @@ def show(browser, served):
         context.on("console", lambda message: said.append(message.text))
         context.on("weberror", lambda error: said.append(str(error.error)))
         context.on("request", lambda request: asked.append(request.url))
+        context.add_cookies([{"name": server.cookie, "value": server.token, "url": server.origin}])
         page = context.new_page()
         pages.append(page)
         page.goto(server.origin + address)

@@ -46,6 +46,8 @@ COLUMN = "<b onmouseover=window.hacked=14>words"
 class Served:
     """`coterie explore` as people run it, in a process of its own."""
 
+    token = "of-the-tests"
+
     def __init__(self, folder, port=0):
         self.folder, self.port = folder, port
         self.start()
@@ -54,7 +56,7 @@ class Served:
         """Start it, on the same port as before."""
         command = [sys.executable, "-m", "coterie", "explore", "--folder", str(self.folder)]
         self.process = subprocess.Popen(
-            [*command, "--no-browser", "--port", str(self.port)],
+            [*command, "--no-browser", "--port", str(self.port), "--token", self.token],
             stdout=subprocess.PIPE, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )  # fmt: skip
         said = re.match(r"(http://127\.0\.0\.1:\d+)/", self.process.stdout.readline())
@@ -63,6 +65,7 @@ class Served:
             raise RuntimeError("coterie explore did not start")
         self.origin = said[1]
         self.port = int(self.origin.rpartition(":")[2])
+        self.cookie = f"coterie-{self.port}"
 
     def stop(self):
         self.process.kill()
@@ -71,9 +74,9 @@ class Served:
 
     def api(self, path, **query):
         """What the API answers, as the page would ask."""
-        with urllib.request.urlopen(
-            f"{self.origin}/api{path}?{urllib.parse.urlencode(query, doseq=True)}"
-        ) as answer:
+        address = f"{self.origin}/api{path}?{urllib.parse.urlencode(query, doseq=True)}"
+        request = urllib.request.Request(address, headers={"Cookie": f"{self.cookie}={self.token}"})
+        with urllib.request.urlopen(request) as answer:
             body = answer.read()
             return json.loads(body) if answer.headers["content-type"] == "application/json" else body
 

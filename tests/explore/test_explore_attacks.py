@@ -44,7 +44,7 @@ class Server:
         self.folder = folder
         self.process = subprocess.Popen(
             [sys.executable, "-m", "coterie", "explore", "--folder", str(folder), "--port", "0",
-             "--no-browser", "--limit", "1"],
+             "--no-browser", "--no-token", "--limit", "1"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         address = self.process.stdout.readline()

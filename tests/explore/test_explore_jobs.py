@@ -167,7 +167,17 @@ def test_no_worker_outlives_the_server(slow, tmp_path, number):
     temporary.mkdir()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as under a shell's &
     server = subprocess.Popen(
-        [sys.executable, "-m", "coterie", "explore", str(slow / "slow"), "--no-browser", "--port", "0"],
+        [
+            sys.executable,
+            "-m",
+            "coterie",
+            "explore",
+            str(slow / "slow"),
+            "--no-browser",
+            "--port",
+            "0",
+            "--no-token",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

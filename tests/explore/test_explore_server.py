@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -249,13 +250,58 @@ def test_the_command_serves_and_ends_with_ctrl_c(folder):
         try:
             assert f"port {port} is in use; using " in said
             address = server.stdout.readline().split()[0]
-            assert address.endswith("/?run=run")
-            assert httpx2.get(address).status_code == 200
-            assert httpx2.get(address.replace("/?", "/api/about?x")).status_code == 422
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}&run=run", address)
+            origin = address.partition("/?")[0]
+            assert httpx2.get(f"{origin}/api/runs").status_code == 401  # another user of the machine
+            with httpx2.Client(follow_redirects=True) as client:
+                answer = client.get(address)
+                assert (answer.status_code, str(answer.url)) == (200, f"{origin}/?run=run")
+                assert client.get(f"{origin}/api/about?x=1").status_code == 422
         finally:
             code, _, errors = ended(server, signal.SIGINT)
     assert code == 130
     assert errors.strip() == "coterie: interrupted; no incomplete files were left behind"
+
+
+@pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_without_a_token_if_asked_for(folder):
+    import httpx2
+
+    server, said = started("--folder", folder, "--port", "0", "--no-browser", "--no-token")
+    try:
+        assert "token" not in said
+        assert httpx2.get(f"{said.split()[0]}api/runs").status_code == 200
+    finally:
+        ended(server, signal.SIGTERM)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_servers_that_start_at_once_have_ports_of_their_own(folder):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    servers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "coterie", "explore", str(folder / "run"), "--no-browser", "--port", str(port)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(4)
+    ]  # fmt: skip
+    try:
+        said = [server.stdout.readline() for server in servers]
+        said = [
+            server.stdout.readline() if "in use" in line else line
+            for server, line in zip(servers, said, strict=True)
+        ]
+        ports = {re.search(r":(\d+)/", line)[1] for line in said}
+        assert len(ports) == 4
+    finally:
+        for server in servers:
+            server.kill()
+            _, errors = server.communicate()
+            assert "Traceback" not in errors
 
 
 @pytest.mark.process
@@ -284,6 +330,8 @@ def test_other_machines_need_a_token(folder, tmp_path):
         (["--folder", "none"], "none does not exist"),
         (["run", "--folder", ".."], "is not in"),
         (["run", "--token", "short"], "at least 8 ASCII characters"),
+        (["run", "--no-token", "--token", "long enough"], "--no-token"),
+        (["run", "--no-token", "--host", "0.0.0.0"], "--no-token"),
         (["run", "--port", "99999"], "port"),
         (["run", "--host", "999.1.1.1", "--no-browser"], "--host"),
     ],
@@ -308,11 +356,12 @@ def test_the_browser_opens_once_the_server_answers(folder, monkeypatch):
     class Server:
         started, should_exit = True, False
 
-    module._welcome(Server(), "http://127.0.0.1:1/?run=run", True, said.append)
+    with socket.socket() as listener:
+        module._welcome(Server(), listener, "http://127.0.0.1:1/?run=run", True, said.append)
+        module._welcome(Server(), listener, "http://127.0.0.1:1/", False, said.append)
     assert opened == ["http://127.0.0.1:1/?run=run"]
-    assert "open the URL yourself" in said[-1]
-    module._welcome(Server(), "http://127.0.0.1:1/", False, said.append)
-    assert len(opened) == 1
+    assert "open the URL yourself" in said[1]
+    assert len(said) == 3
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,14 +24,20 @@ _PACKAGES = ("anyio", "fastapi", "pydantic", "starlette", "uvicorn")
 )  # fmt: skip
 @click.option(
     "--host", metavar="NAME", default="127.0.0.1", show_default=True,
-    help="Address to listen on. By default only this machine can connect; others need the token.",
+    help="Address to listen on. By default only this machine can connect.",
 )  # fmt: skip
 @click.option(
     "--port", metavar="N", type=click.IntRange(0, 65535), default=8765, show_default=True,
     help="Port; if it is in use, the next free one. 0: any free port.",
 )  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Print the URL without opening a browser.")
-@click.option("--token", metavar="T", help="Access token for the URL; generated when --host is public.")
+@click.option(
+    "--token", metavar="T", help="Access token, which is part of the URL. Default: a new random one."
+)
+@click.option(
+    "--no-token", is_flag=True,
+    help="Ask for no token: every user of this machine can then read and edit the runs.",
+)  # fmt: skip
 @click.option(
     "--max-upload", cls=RenamedOption, former="--limit", metavar="MB", type=click.IntRange(1), default=1024,
     show_default=True, help="Largest file that can be uploaded to the page, in megabytes.",
@@ -42,6 +49,7 @@ def explore(
     port: int,
     no_browser: bool,
     token: str | None,
+    no_token: bool,
     max_upload: int,
 ) -> None:
     """Explore RUN in the browser: map, topics and texts; search, edit, compare runs, fit new ones.
@@ -55,18 +63,24 @@ def explore(
     """
     if any(find_spec(package) is None for package in _PACKAGES):
         raise InputError("coterie explore needs additional packages: pip install 'coterie[explore]'")
+    from coterie.explore.connections import FewMessages
+    from coterie.explore.guard import is_loopback
     from coterie.explore.server import serve
     from coterie.explore.workspace import Workspace
 
     if token is not None and (not token.isascii() or not token.isprintable() or len(token) < 8):
         raise InputError("--token must have at least 8 ASCII characters, without control characters")
+    if no_token and (token is not None or not is_loopback(host)):
+        raise InputError("--no-token cannot be combined with --token or a public --host")
     where, start = _folder_and_start(run, folder)
     logging.basicConfig(format="coterie: %(message)s", level=logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(FewMessages())
     serve(
         Workspace(where, start, max_upload << 20),
         host=host,
         port=port,
-        token=token,
+        token=None if no_token else token or secrets.token_urlsafe(24),
         browser=not no_browser,
         say=lambda sentence: click.echo(safe(sentence)),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import secrets
 import socket
 import sys
 import threading
@@ -26,8 +25,8 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from coterie import __version__
 from coterie.errors import InputError
-from coterie.explore import routes
-from coterie.explore.guard import Changed, Guard, Invalid, Later, Refused, is_loopback
+from coterie.explore import connections, routes
+from coterie.explore.guard import Changed, Guard, Invalid, Later, Refused
 from coterie.explore.jobs import Jobs
 from coterie.explore.schemas import Problem
 from coterie.explore.uploads import Uploads
@@ -38,6 +37,8 @@ from coterie.storage.temporary import sweep
 STATIC = Path(__file__).parent / "static"
 #: Ports that are tried after the one asked for.
 _PORTS = 50
+#: Connections that the system keeps until they are accepted.
+_QUEUE = 256
 #: Requests that are worked on at once; more would wait for each other's locks and hold memory meanwhile.
 _THREADS = 12
 #: Parts of glibc's heap: each thread fills one of its own, and none gives back what another could use.
@@ -184,8 +185,6 @@ def serve(
 
     _share_memory()
     sweep()
-    if token is None and not is_loopback(host):
-        token = secrets.token_urlsafe(24)
     with _listener(host, port, say) as listener:
         settings = Settings(host, token)
         config = uvicorn.Config(
@@ -194,11 +193,15 @@ def serve(
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=3,
+            **connections.settings(),
         )
         server = uvicorn.Server(config)
         address = _address(host, listener.getsockname()[1], workspace.start, token)
         threading.Thread(
-            target=_welcome, args=(server, address, browser, say), name="coterie-welcome", daemon=True
+            target=_welcome,
+            args=(server, listener, address, browser, say),
+            name="coterie-welcome",
+            daemon=True,
         ).start()
         server.run(sockets=[listener])
 
@@ -210,12 +213,15 @@ def _share_memory() -> None:
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
-def _welcome(server: Any, address: str, browser: bool, say: Callable[[str], None]) -> None:
+def _welcome(
+    server: Any, listener: socket.socket, address: str, browser: bool, say: Callable[[str], None]
+) -> None:
     """Tell the address once somebody answers there, and open it."""
     while not server.started:
         if server.should_exit:
             return
         time.sleep(0.02)
+    listener.listen(_QUEUE)  # the server itself has just made the queue as short as what it accepts at a time
     say(f"{address}  (press Ctrl-C to stop)")
     if browser and not webbrowser.open(address):
         say("no browser could be opened; open the URL yourself")
@@ -238,6 +244,7 @@ def _listener(host: str, port: int, say: Callable[[str], None]) -> socket.socket
             listener = socket.socket(kind, socket.SOCK_STREAM)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((plain, number))
+            listener.listen(_QUEUE)  # two that only bind may have the same port
         except OSError as error:
             listener.close()
             if error.errno not in (13, 48, 98, 10048):
