@@ -71,6 +71,18 @@ def test_two_that_were_opened_together_are_not_both_saved(folder):
     assert labels(folder) == {"one"}
 
 
+def test_a_run_can_be_saved_again_and_again(folder):
+    run = open_run(folder)
+    for label in ("one", "two", "three"):
+        run.model.edits.rename(0, label)
+        assert run.save() is run
+        assert label in run.table["label"].to_list()
+    run.with_texts().edits.merge(0, 1)
+    run.save()
+    assert run.info == open_run(folder).info
+    assert set(run.table["topic"]) == {topic.id for topic in run.model.topics}
+
+
 class Interrupted(TextSource):
     """A file; while it is read, something else happens."""
 

@@ -42,9 +42,9 @@ T = TypeVar("T")
 _ATTEMPTS = 50
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Run:
-    """A run folder, read and checked; `info` is the content of run.json."""
+    """A run folder, read and checked; `info` is what run.json said when it was opened or saved."""
 
     folder: Path
     model: TopicModel
@@ -126,7 +126,7 @@ class Run:
         model = self.model
         if only_renames(edits_of(self.folder), tuple(model.edits)):
             relabel(self.folder, model.state.edited.names, tuple(model.edits), lock)
-            return Run(self.folder, model, read_record(self.folder))
+            return self._written()
         frame = self.input()
         self.with_texts()
         tables = (frame.slice(start, BATCH) for start in range(0, max(len(frame), 1), BATCH))
@@ -134,7 +134,13 @@ class Run:
         progress = Progress(dict(self.info["seconds"]), list(self.info["warnings"]))
         with replaced(self.folder, marker=MARKER, ours=OURS, lock=lock) as staging:
             write_run(staging, model, tables, kept, progress)
-        return Run(self.folder, model, read_record(self.folder))
+        return self._written()
+
+    def _written(self) -> Run:
+        """This run, as it is in the folder now."""
+        self.info = read_record(self.folder)
+        self.__dict__.pop("table", None)  # it has new labels and topics
+        return self
 
     def read(self, name: str, read: Callable[[Path], T]) -> T:
         """`read(path)` for a file of the run, whose checksum is right, never one of a later run."""
