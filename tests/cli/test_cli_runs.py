@@ -159,6 +159,8 @@ def test_edits_are_applied_again_by_the_next_fit_unless_it_is_fresh(tickets, run
         (["--text", "title"], "no column 'title'"),
         (["--text", "subject", "--method", "nfm"], "unknown method 'nfm'"),
         ([], "several columns"),
+        (["--text", "subject", "--random-state", "-1"], "-1"),
+        (["--text", "subject", "--random-state", "4294967296"], "4294967296"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_leaves_nothing(tickets, tmp_path, arguments, sentence):

@@ -330,6 +330,7 @@ def test_other_machines_need_a_token(folder, tmp_path):
         (["--folder", "none"], "none does not exist"),
         (["run", "--folder", ".."], "is not in"),
         (["run", "--token", "short"], "at least 8 ASCII characters"),
+        (["run", "--host", ""], "--host must be a name"),
         (["run", "--no-token", "--token", "long enough"], "--no-token"),
         (["run", "--no-token", "--host", "0.0.0.0"], "--no-token"),
         (["run", "--port", "99999"], "port"),

@@ -70,6 +70,8 @@ def explore(
 
     if token is not None and (not token.isascii() or not token.isprintable() or len(token) < 8):
         raise InputError("--token must have at least 8 ASCII characters, without control characters")
+    if not host.strip():
+        raise InputError("--host must be a name or an address, such as 127.0.0.1; got none")
     if no_token and (token is not None or not is_loopback(host)):
         raise InputError("--no-token cannot be combined with --token or a public --host")
     where, start = _folder_and_start(run, folder)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     help="Also use pretrained word embeddings (needs coterie[words]).",
 )
 @click.option(
-    "--random-state", metavar="N", type=int, default=0, show_default=True,
+    "--random-state", metavar="N", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
     help="Seed of the random number generator.",
 )  # fmt: skip
 @click.option("--date", metavar="COLUMN", help="Column with dates; adds a timeline to the report.")
