@@ -340,3 +340,20 @@ def test_assign_does_not_write_over_what_it_reads(fitted, tickets):
     out = coterie("assign", fitted, tickets, "--out", tickets, code=2)
     assert "is the input file; choose another file" in out.stderr
     assert tickets.read_bytes() == before
+
+
+@pytest.mark.process
+def test_texts_do_not_command_the_terminal(fitted, tmp_path):
+    """A file gets the text as it is; what a terminal would obey is spelled."""
+    pty = pytest.importorskip("pty")
+    (tmp_path / "new.csv").write_text('subject\n"parcel \x1b[2J late"\n')
+    command = [BIN / "coterie", "assign", fitted, tmp_path / "new.csv", "--text", "subject"]
+    plain = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "\x1b[2J" in plain
+    ours, theirs = pty.openpty()
+    subprocess.run(command, stdout=theirs, stderr=subprocess.DEVNULL, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert "\x1b" not in shown
+    assert shown.replace("\r\n", "\n") == plain.replace("\x1b", "\\x1b")

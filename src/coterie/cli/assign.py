@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.progress import shown
-from coterie.cli.shared import input_options, open_source, report_skipped, spooled, whole_file
+from coterie.cli.shared import input_options, open_source, report_skipped, safe_lines, spooled, whole_file
 from coterie.errors import InputError
 from coterie.progress import tell
 
@@ -108,6 +108,7 @@ def _printed(as_json: bool) -> Any:
         nonlocal first
         text = frame.write_ndjson() if as_json else neutralise(frame).write_csv(include_header=first)
         first = False
-        sys.stdout.write(text)
+        # a file gets what the texts are; a terminal would obey control characters in them
+        sys.stdout.write(safe_lines(text) if sys.stdout.isatty() else text)
 
     return write

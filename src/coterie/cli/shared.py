@@ -232,6 +232,11 @@ def safe(text: str, most: int | None = None) -> str:
     return _UNSAFE.sub(_number, _BREAKS.sub(" ", text))
 
 
+def safe_lines(text: str) -> str:
+    """The same for a text of several lines, which stay apart."""
+    return "\n".join(map(safe, text.split("\n")))
+
+
 def _number(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.progress import shown
-from coterie.cli.shared import console, json_option, print_json, safe, table, whole_file
+from coterie.cli.shared import console, json_option, print_json, safe, safe_lines, table, whole_file
 from coterie.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def topics(
             frame = model.topics.frame()
         if tree:
             branch = model.hierarchy()
-            print_json(branch) if as_json else console().print(Text(_safe_lines(str(branch))))
+            print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
             return
     if out is not None:
         _write(frame, out)
@@ -188,7 +188,3 @@ def _write(frame: pl.DataFrame, out: Path) -> None:
 
     with whole_file(out) as target, CsvWriter(target) as sheet:
         sheet.write(frame.with_columns(columns.by_dtype(List(String)).list.join(", ")))
-
-
-def _safe_lines(text: str) -> str:
-    return "\n".join(safe(line) for line in text.splitlines())
