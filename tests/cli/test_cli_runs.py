@@ -357,3 +357,19 @@ def test_texts_do_not_command_the_terminal(fitted, tmp_path):
     os.close(ours)
     assert "\x1b" not in shown
     assert shown.replace("\r\n", "\n") == plain.replace("\x1b", "\\x1b")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_names_that_are_not_utf8(tickets, tmp_path, ending):
+    name = os.fsdecode(b"caf\xe9." + ending.encode())
+    table = pl.read_csv(tickets)
+    with open(tmp_path / name, "wb") as file:
+        table.write_csv(file) if ending == "csv" else table.write_parquet(file)
+    asked = ["--text", "subject", "--topics", 3]
+    coterie("fit", tmp_path / name, *asked, "--out", tmp_path / "run")
+    assert json.loads((tmp_path / "run/run.json").read_text())["data"]["source"].endswith(
+        f"caf\\xe9.{ending}"
+    )
+    out = coterie("fit", tickets, *asked, "--out", tmp_path / os.fsdecode(b"o\xff"), code=2)
+    assert "o\\xff cannot be written: the name is not UTF-8" in out.stderr
+    assert len(out.stderr.splitlines()) == 1

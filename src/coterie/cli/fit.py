@@ -152,11 +152,10 @@ def _seed_words(options: tuple[str, ...]) -> dict[str, list[str]] | None:
 
 def _typed(file: str) -> str:
     """The command as it was typed, for the record."""
-    return (
-        shlex.join(["coterie", *sys.argv[1:]])
-        if "fit" in sys.argv[1:2]
-        else f"coterie fit {shlex.quote(file)}"
-    )
+    from coterie.storage.files import spelled
+
+    words = sys.argv[1:] if "fit" in sys.argv[1:2] else ["fit", file]
+    return shlex.join(["coterie", *map(spelled, words)])
 
 
 def show_run(run: Run, source_name: str) -> None:

@@ -85,6 +85,15 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         raise cannot(path, "read", error) from error
 
 
+def spelled(path: str | Path) -> str:
+    r"""A path as text; bytes of it that are not UTF-8 become escape codes.
+
+    >>> spelled("caf\udce9.csv")
+    'caf\\xe9.csv'
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file."""
     with opened(path) as (file, size):

@@ -20,7 +20,7 @@ from typing import NamedTuple, Self, TypeVar
 
 from coterie.errors import InputError
 from coterie.storage import trees
-from coterie.storage.files import DEVICE_FAULTS, cannot, number
+from coterie.storage.files import DEVICE_FAULTS, cannot, number, spelled
 from coterie.storage.locks import Lock, take
 from coterie.storage.trees import exchange
 
@@ -123,6 +123,8 @@ def replaced(
     ['run.json']
     """
     target = _real_path(folder)
+    if spelled(target) != str(target):
+        raise InputError(f"{spelled(target)} cannot be written: the name is not UTF-8; choose another name")
     ours = frozenset(ours) | {marker}
     with _faults_reported(folder):
         _refuse_foreign(target, marker)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from coterie.errors import InputError
+from coterie.storage.files import spelled
 from coterie.storage.temporary import TemporaryFolder
 
 #: How many bytes are inspected to detect format, encoding and delimiter.
@@ -112,8 +113,9 @@ def _unzipped(stream: PeekableBytes) -> PeekableBytes:
 
 @contextmanager
 def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
-    """The file itself; for standard input, pipes and gzip a temporary copy."""
-    if Path(path).is_file() and str(path) != "-" and not isinstance(stream.raw, gzip.GzipFile):
+    """The file itself; for standard input, pipes, gzip and names that are not UTF-8 a temporary copy."""
+    plain = Path(path).is_file() and str(path) != "-" and spelled(path) == str(path)
+    if plain and not isinstance(stream.raw, gzip.GzipFile):
         yield Path(path)
         return
     with TemporaryFolder("input") as folder:

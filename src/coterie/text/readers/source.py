@@ -13,6 +13,7 @@ from typing import Any, Literal
 import polars as pl
 
 from coterie.errors import InputError
+from coterie.storage.files import spelled
 from coterie.text.inputs import choose_column, text_column
 from coterie.text.readers import columnar, delimited, lines
 from coterie.text.readers.bytes import (
@@ -57,7 +58,8 @@ class TextSource:
     @property
     def source_name(self) -> str:
         """The name of the source in messages."""
-        return "standard input" if str(self.path) == "-" else str(self.path)
+        # a name that is not UTF-8, as from an old archive, is spelled
+        return "standard input" if str(self.path) == "-" else spelled(self.path)
 
     def __iter__(self) -> Iterator[Batch]:
         self.skipped, self.bad_rows = 0, []
