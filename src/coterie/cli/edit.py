@@ -113,7 +113,7 @@ def ban(run: Path, terms: tuple[str, ...]) -> None:
 @click.argument("text")
 @click.argument("topic")
 def pin(run: Path, text: str, topic: str) -> None:
-    """Fix the topic of TEXT, and of every identical text, to TOPIC.
+    """Always assign TEXT, and every identical text, to TOPIC.
 
     \b
     Example:

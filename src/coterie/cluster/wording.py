@@ -1,4 +1,4 @@
-"""The words that describe a topic: frequent in it, rare elsewhere, and often in the same texts."""
+"""Choose the words that describe a topic: frequent in it, rare elsewhere, and used together."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def read_csv(path: str | Path) -> pl.DataFrame:
         raise InputError(f"{path} is empty; {AGAIN}")
     if begin.startswith(_PACKED):
         raise InputError(f"{path} is not a CSV file of coterie; check the path")
-    with _told(path, "read"):
+    with _reported(path, "read"):
         cells = pl.read_csv(
             path, has_header=False, infer_schema=False, glob=False, truncate_ragged_lines=False
         )
@@ -80,10 +80,8 @@ def read_csv(path: str | Path) -> pl.DataFrame:
 def read_parquet(path: str | Path, rows: int | None = None) -> pl.DataFrame:
     """A Parquet table; with `rows` it must have as many, which is looked up before anything is unpacked."""
     path = Path(path)
-    with (
-        opened(path) as (file, _),
-        _told(path, "read"),
-    ):  # the path may soon lead elsewhere
+    # opened once, not by its path for each step: another process may replace the file in between
+    with opened(path) as (file, _), _reported(path, "read"):
         n_rows = pl.scan_parquet(file).select(pl.len()).collect().item()
         if rows is not None and n_rows != rows:
             raise InputError(f"{path} has {n_rows:,} rows instead of {rows:,}; {AGAIN}")
@@ -100,7 +98,7 @@ class _Writer:
         self._beside = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}.parts")
 
     def __enter__(self) -> Self:
-        with _told(self.path, "written"):
+        with _reported(self.path, "written"):
             self._beside.mkdir()
         return self
 
@@ -108,7 +106,7 @@ class _Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            with _told(self.path, "written"):
+            with _reported(self.path, "written"):
                 whole = self._end(complete=kind is None)
                 if whole is not None:
                     trees.sync(whole)
@@ -127,7 +125,7 @@ class _Writer:
                 f"{self.path} has the columns {self._schema.names()}, a batch has {frame.columns}; give all "
                 "batches the same"
             )
-        with _told(self.path, "written"):
+        with _reported(self.path, "written"):
             self._add(frame)
 
     def _known_schema(self) -> pl.Schema:
@@ -304,7 +302,7 @@ def _has(dtype: Any, kinds: tuple[type[pl.DataType], ...]) -> bool:
 
 
 @contextmanager
-def _told(path: Path, verb: str) -> Iterator[None]:
+def _reported(path: Path, verb: str) -> Iterator[None]:
     try:
         yield
     except _FAULTS as error:

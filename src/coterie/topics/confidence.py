@@ -245,7 +245,7 @@ def _purity_of(clusters: Ints, topics: Ints, weights: Array, shape: tuple[int, i
     counts = np.bincount(clusters * n_topics + topics, weights, n_clusters * n_topics).reshape(shape)
     base = counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
     inside = (counts + _PRIOR * base) / (counts.sum(axis=1, keepdims=True) + _PRIOR)
-    # a topic that contains all texts cannot be told from the others
+    # if every text is in one topic, agreement with it means nothing
     beyond = np.divide(inside - base, 1.0 - base, where=base < 1.0, out=np.zeros(shape))
     return np.clip(beyond, 0.0, 1.0).astype(np.float32)
 
