@@ -8,7 +8,6 @@ that changes something needs a header that no other site can send without being 
 from __future__ import annotations
 
 import hmac
-import html
 import ipaddress
 import json
 import logging
@@ -131,8 +130,9 @@ class Guard:
             # a link from elsewhere comes without the cookie; one from this page comes with it
             page = (
                 "<!doctype html><meta charset=utf-8><meta name=viewport content=width=device-width>"
-                f"<title>coterie</title><h1>coterie</h1><p>{html.escape(sentence)}.</p>"
-                "<p>If you did so before, <a href=''>go on</a>.</p>"
+                "<title>coterie</title><h1>coterie</h1><p>This page needs a token. Open the complete URL "
+                "that <code>coterie explore</code> printed; each start of the server has a new one.</p>"
+                "<p>Already opened it in this browser? <a href=''>Continue</a>.</p>"
             )
             await _answer(send, 401, page)
         else:
