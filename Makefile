@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test fast lint types benchmarks quality reproduce clean
+.PHONY: setup demo test fast fuzz lint types benchmarks quality reproduce clean
 
 setup: .venv/ready
 
@@ -24,6 +24,11 @@ test: setup
 # what to run while working: no browser, no fuzzing, no processes, no papers, nothing else that takes seconds
 fast: setup
 	$(PYTEST) -m 'not (browser or fuzz or process or papers or slow)'
+
+# new seeds until the time is up; `make fuzz MINUTES=10 SURFACES="readers api"`; the table is in docs/reliability.md
+MINUTES ?= 60
+fuzz: setup
+	$(BIN)/python tests/fuzz_rounds.py --minutes $(MINUTES) $(SURFACES)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -72,3 +72,23 @@ def browser():
         )
         yield started
         started.close()
+
+
+class Tried:
+    """Counts the cases of a fuzz target."""
+
+    def __init__(self):
+        self.cases = 0
+
+    def __call__(self):
+        self.cases += 1
+
+
+@pytest.fixture
+def tried():
+    """Called for each case of a fuzz target; `make fuzz` adds up the counts, which COTERIE_FUZZ_COUNTS collects."""
+    counted = Tried()
+    yield counted
+    if "COTERIE_FUZZ_COUNTS" in os.environ:
+        with open(os.environ["COTERIE_FUZZ_COUNTS"], "a") as file:
+            file.write(f"{counted.cases}\n")

@@ -79,7 +79,7 @@ def read(run):
 
 
 def main(folder, texts, notes, seed, n_operations):
-    draw = random.Random(int(seed))
+    draw = random.Random(seed)
     with open(notes, "w", buffering=1) as out:
         for number in range(int(n_operations)):
             kind, value = operations(draw, f"{seed}-{number}")

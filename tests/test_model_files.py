@@ -23,6 +23,7 @@ from coterie.runs import fit_run, open_run
 from coterie.storage.state import write_state
 from coterie.text import read_texts
 from coterie.topics.state import FILES, pack
+from fuzzing import cases, chance, one_sentence
 from golden.make import answers, made, texts
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("model-*"))
@@ -75,22 +76,23 @@ def damaged(content, draw):
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(4))
-def test_a_damaged_model_is_refused_or_still_right(saved, model, tmp_path, part):
+def test_a_damaged_model_is_refused_or_still_right(saved, model, tmp_path, part, tried):
     shutil.copytree(saved, tmp_path / "m")
     whole = {name: (saved / name).read_bytes() for name in FILES}
     sentences = set()
-    for seed in range(part * 2_125, (part + 1) * 2_125):
-        draw = random.Random(seed)
+    for number in range(cases(2_125)):
+        draw = chance("damaged", part, number)
+        tried()
         name = draw.choice(FILES)
         (tmp_path / "m" / name).write_bytes(damaged(whole[name], draw))
         try:
-            assert same(TopicModel.load(tmp_path / "m"), model), seed
+            assert same(TopicModel.load(tmp_path / "m"), model), number
         except InputError as error:
             sentences.add(str(error))
         finally:
             (tmp_path / "m" / name).write_bytes(whole[name])
     assert sentences
-    assert not [sentence for sentence in sentences if len(sentence.splitlines()) > 1]
+    assert all(map(one_sentence, sentences))
 
 
 def paths(value, path=()):
@@ -151,14 +153,15 @@ def changed(state, places, draw):
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(5))
-def test_a_hostile_model_with_right_checksums_is_refused_or_answers(model, tmp_path, part):
+def test_a_hostile_model_with_right_checksums_is_refused_or_answers(model, tmp_path, part, tried):
     state = pack(model)
     places = list(paths(state))
     outcomes = {"refused": 0, "answered": 0}
-    for seed in range(part * 300, (part + 1) * 300):
-        folder = tmp_path / str(seed)
+    for number in range(cases(300)):
+        folder = tmp_path / str(number)
+        tried()
         try:
-            write_state(folder, "model", changed(state, places, random.Random(seed)))
+            write_state(folder, "model", changed(state, places, chance("hostile", part, number)))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # numbers may be nonsense
                 loaded = TopicModel.load(folder)
@@ -171,7 +174,7 @@ def test_a_hostile_model_with_right_checksums_is_refused_or_answers(model, tmp_p
             outcomes["refused"] += 1
         shutil.rmtree(folder, ignore_errors=True)
     # both happen: some changes only change what is said
-    assert min(outcomes.values()) > 20, outcomes
+    assert min(outcomes.values()) > cases(20), outcomes
 
 
 def test_no_file_can_name_what_is_made(model, tmp_path):
@@ -253,12 +256,13 @@ def test_a_run_whose_save_is_killed_is_the_old_one_or_the_new_one(run_folder):
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(6))
-def test_damaged_inputs_are_fitted_or_refused(tmp_path, part):
+def test_damaged_inputs_are_fitted_or_refused(tmp_path, part, tried):
     file = tmp_path / "texts.csv"
     whole = pl.DataFrame({"id": range(90), "text": texts(), "=x": ["@"] * 90}).write_csv().encode()
     fitted, sentences = 0, set()
-    for seed in range(part * 20, (part + 1) * 20):
-        file.write_bytes(damaged(whole, random.Random(seed)))
+    for number in range(cases(20)):
+        file.write_bytes(damaged(whole, chance("inputs", part, number)))
+        tried()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # what is left may show no structure
@@ -267,5 +271,5 @@ def test_damaged_inputs_are_fitted_or_refused(tmp_path, part):
             fitted += 1
         except InputError as error:
             sentences.add(str(error))
-    assert not [sentence for sentence in sentences if len(sentence.splitlines()) > 1]
-    assert 10 < fitted < 20
+    assert all(map(one_sentence, sentences))
+    assert fitted

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -22,10 +21,11 @@ from coterie.runs.relabel import rename
 from coterie.storage.folder import FolderLock, Outdated
 from coterie.text import read_texts
 from coterie.text.readers import TextSource
+from fuzzing import SEED, cases, chance
 from golden.make import texts
 
 #: Processes, and operations of each; `make fuzz` has more.
-CROWD = int(os.environ.get("COTERIE_CROWD", "6")), int(os.environ.get("COTERIE_OPERATIONS", "12"))
+CROWD = int(os.environ.get("COTERIE_CROWD", "6")), cases(12)
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +219,7 @@ class Crowd:
         ]
         self.processes.append(
             subprocess.Popen(
-                [*map(str, command), str(number), str(operations)], stderr=subprocess.PIPE, text=True
+                [*map(str, command), f"{SEED}-{number}", str(operations)], stderr=subprocess.PIPE, text=True
             )
         )
 
@@ -239,8 +239,10 @@ class Crowd:
         return [json.loads(line) for line in lines if line.endswith("}")]
 
 
-def check(folder, noted):
+def check(folder, noted, tried):
     """Acknowledged edits are in the log, and nobody was told of damage."""
+    for _ in filter(lambda note: "begun" in note, noted):
+        tried()
     acknowledged = {note["value"] for note in noted if note.get("done") and note["value"]}
     begun = {note["value"] for note in noted if note.get("begun")}
     in_log = labels(folder) - {""}
@@ -253,17 +255,19 @@ def check(folder, noted):
 
 
 @pytest.mark.process
-def test_a_crowd_loses_no_edit_and_sees_no_damage(folder):
+@pytest.mark.fuzz
+def test_a_crowd_loses_no_edit_and_sees_no_damage(folder, tried):
     crowd = Crowd(folder)
     for _ in range(CROWD[0]):
         crowd.add(CROWD[1])
-    check(folder, crowd.ended())
+    check(folder, crowd.ended(), tried)
     assert [path.name for path in folder.parent.iterdir() if path.name.startswith(".")] == []
 
 
 @pytest.mark.process
-def test_a_crowd_in_which_processes_are_killed_loses_no_edit(folder):
-    crowd, draw = Crowd(folder), random.Random(0)
+@pytest.mark.fuzz
+def test_a_crowd_in_which_processes_are_killed_loses_no_edit(folder, tried):
+    crowd, draw = Crowd(folder), chance("killed")
     for _ in range(CROWD[0]):
         crowd.add(CROWD[1])
     for number in range(CROWD[0] // 2):
@@ -276,6 +280,6 @@ def test_a_crowd_in_which_processes_are_killed_loses_no_edit(folder):
         time.sleep(draw.uniform(0, 0.2))
         victim.kill()
         crowd.add(CROWD[1])
-    check(folder, crowd.ended())
+    check(folder, crowd.ended(), tried)
     edit_run(folder, lambda model: model.edits.rename(model.topics[0].id, "last"))
     assert [path.name for path in folder.parent.iterdir() if path.name.startswith(".")] == []

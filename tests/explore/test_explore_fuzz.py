@@ -8,10 +8,12 @@ from urllib.parse import quote, urlencode
 import pytest
 from explore_runs import client_of, finished, version
 
+from fuzzing import SEED, cases
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of the packages that the fuzzer is made of
     import schemathesis
-    from hypothesis import HealthCheck, Phase, assume, given, settings
+    from hypothesis import HealthCheck, Phase, assume, given, seed, settings
     from hypothesis import strategies as st
     from hypothesis.errors import Unsatisfiable
     from schemathesis import GenerationMode, checks
@@ -123,14 +125,15 @@ def fuzzed(sample, tmp_path_factory):
 
 
 def each_operation(client, check, mode, examples):
-    """Check requests for every operation, the same ones each time."""
+    """Check requests for every operation, the same ones for the same seed."""
     schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
     for result in schema.get_all_operations():
         operation = result.ok()
 
+        @seed(SEED)
         @given(case=operation.as_strategy(generation_mode=mode), real=st.booleans())
         @settings(
-            max_examples=examples, deadline=None, database=None, derandomize=True,
+            max_examples=cases(examples), deadline=None, database=None,
             suppress_health_check=list(HealthCheck), phases=[Phase.generate],
         )  # fmt: skip
         def holds(case, real):
@@ -142,8 +145,9 @@ def each_operation(client, check, mode, examples):
             assert not operation.definition.raw.get("parameters")
 
 
-def test_the_api_does_what_it_describes(fuzzed):
+def test_the_api_does_what_it_describes(fuzzed, tried):
     def check(case, real):
+        tried()
         if real:
             fuzzed.real(case)
         fuzzed.ask(case)
@@ -156,8 +160,9 @@ def test_the_api_does_what_it_describes(fuzzed):
     assert shut == []
 
 
-def test_what_the_description_forbids_is_refused(fuzzed):
+def test_what_the_description_forbids_is_refused(fuzzed, tried):
     def check(case, real):
+        tried()
         wrong = {place.name for place, part in case.meta.components.items() if part.mode.is_negative}
         if real and "PATH" not in wrong and "run" in (case.path_parameters or {}):
             case.path_parameters["run"] = "sample"

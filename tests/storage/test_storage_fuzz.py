@@ -1,11 +1,6 @@
-"""Damaged and forged states: the answer that was saved, another valid state, or one sentence, and soon.
-
-COTERIE_FUZZ=50000 tries more files than the few seconds of a usual run allow.
-"""
+"""Damaged and forged states: the answer that was saved, another valid state, or one sentence, and soon."""
 
 import json
-import os
-import random
 import shutil
 import struct
 import time
@@ -17,9 +12,10 @@ from test_storage_state import same, sign
 
 from coterie.errors import InputError
 from coterie.storage.state import checksum, read_state, write_state
+from fuzzing import cases, chance
 
 pytestmark = pytest.mark.fuzz
-FILES = int(os.environ.get("COTERIE_FUZZ", "2500"))
+FILES = cases(2_500)
 LONGEST = 5.0  # seconds of the processor for one small file; the usual one takes a thousandth
 
 STATE = {
@@ -72,50 +68,52 @@ def read(folder):
     return None
 
 
-def battered(data, chance):
-    for _ in range(chance.randint(1, 3)):
-        data = hit(data, chance)
+def battered(data, draw):
+    for _ in range(draw.randint(1, 3)):
+        data = hit(data, draw)
     return data
 
 
-def hit(data, chance):
-    at, to = sorted(chance.choices(range(len(data) + 1), k=2))
+def hit(data, draw):
+    at, to = sorted(draw.choices(range(len(data) + 1), k=2))
     before, inside, after = data[:at], data[at:to], data[to:]
     few, rest = data[at : at + 20], data[at + 20 :]
     changes = [
-        lambda: before + bytes([chance.randrange(256)]) + data[at + 1 :],
-        lambda: before + bytes(byte ^ (1 << chance.randrange(8)) for byte in few) + rest,
+        lambda: before + bytes([draw.randrange(256)]) + data[at + 1 :],
+        lambda: before + bytes(byte ^ (1 << draw.randrange(8)) for byte in few) + rest,
         lambda: before,
         lambda: before + after,
         lambda: before + inside * 2 + after,
         lambda: before + few[::-1] + rest,
-        lambda: before + chance.choice(SPLINTERS) + inside + after,
-        lambda: before + chance.choice(SPLINTERS) + after,
-        lambda: data + bytes(chance.randrange(20)),
+        lambda: before + draw.choice(SPLINTERS) + inside + after,
+        lambda: before + draw.choice(SPLINTERS) + after,
+        lambda: data + bytes(draw.randrange(20)),
     ]
-    return chance.choice(changes)()
+    return draw.choice(changes)()
 
 
-def test_damaged_files(original, tmp_path):
-    chance = random.Random(0)
+def test_damaged_files(original, tmp_path, tried):
+    draw = chance("damaged")
     refused = 0
     for _ in range(FILES):
-        name = chance.choice(list(original))
-        put(tmp_path, **original | {name: battered(original[name], chance)})
+        tried()
+        name = draw.choice(list(original))
+        put(tmp_path, **original | {name: battered(original[name], draw)})
         found = read(tmp_path)
         refused += found is None
         assert found is None or same(found, STATE), "a damaged file passed for another state"
     assert refused > 0.9 * FILES
 
 
-def test_every_single_bit(original, tmp_path):
+def test_every_single_bit(original, tmp_path, tried):
     for name in original:
         put(tmp_path, **original)
-        chance = random.Random(1)
+        draw = chance("bits", name)
         for at in range(len(original[name])):
             data = bytearray(original[name])
-            data[at] ^= 1 << chance.randrange(8)
+            data[at] ^= 1 << draw.randrange(8)
             put(tmp_path, **{name: data})
+            tried()
             found = read(tmp_path)
             assert found is None or same(found, STATE)
 
@@ -128,14 +126,14 @@ def spots(value):
         yield from spots(inner)
 
 
-def forged(whole, chance):
-    for _ in range(chance.randint(1, 2)):
-        container, key = chance.choice(list(spots(whole)))
-        other, place = chance.choice(list(spots(whole)))
-        value = json.loads(json.dumps(chance.choice([chance.choice(VALUES), other[place]])))
-        action = chance.randrange(4)
+def forged(whole, draw):
+    for _ in range(draw.randint(1, 2)):
+        container, key = draw.choice(list(spots(whole)))
+        other, place = draw.choice(list(spots(whole)))
+        value = json.loads(json.dumps(draw.choice([draw.choice(VALUES), other[place]])))
+        action = draw.randrange(4)
         if action == 0 and isinstance(container, dict):
-            container[chance.choice(["$array", "$csr", "x", "shape", "data", "array", "dtype"])] = value
+            container[draw.choice(["$array", "$csr", "x", "shape", "data", "array", "dtype"])] = value
         elif action == 1:
             del container[key]
         elif action == 2 and isinstance(container, dict):
@@ -167,35 +165,37 @@ def check_valid(value):
         assert value is None or isinstance(value, (str, int, float))
 
 
-def test_forged_states_with_right_checksums(original, tmp_path):
-    chance = random.Random(2)
+def test_forged_states_with_right_checksums(original, tmp_path, tried):
+    draw = chance("states")
     accepted = 0
     put(tmp_path, **original)
     for _ in range(FILES):
+        tried()
         whole = json.loads(original["state"])
         del whole["sha256"]
-        sign(tmp_path / "state.json", forged(whole, chance))
+        sign(tmp_path / "state.json", forged(whole, draw))
         found = read(tmp_path)
         accepted += found is not None
         check_valid(found)
     assert 0.05 * FILES < accepted < 0.9 * FILES
 
 
-def test_forged_arrays_with_right_checksums(original, tmp_path):
-    chance = random.Random(3)
+def test_forged_arrays_with_right_checksums(original, tmp_path, tried):
+    draw = chance("arrays")
     accepted = 0
     whole = json.loads(original["state"])
     del whole["sha256"]
     path = tmp_path / "arrays.safetensors"
     for _ in range(FILES):
+        tried()
         data = original["arrays"]
         length = struct.unpack("<Q", data[:8])[0]
-        if chance.random() < 0.7:
-            header = json.dumps(forged(json.loads(data[8 : 8 + length]), chance)).encode()
+        if draw.random() < 0.7:
+            header = json.dumps(forged(json.loads(data[8 : 8 + length]), draw)).encode()
             data = struct.pack("<Q", len(header)) + header + data[8 + length :]
-        if chance.random() < 0.5:
-            at = chance.randrange(len(data) - 200, len(data))  # mostly the numbers
-            data = data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
+        if draw.random() < 0.5:
+            at = draw.randrange(len(data) - 200, len(data))  # mostly the numbers
+            data = data[:at] + bytes([draw.randrange(256)]) + data[at + 1 :]
         put(tmp_path, arrays=data)
         whole["arrays"] |= {"bytes": len(data), "sha256": checksum(path)}
         sign(tmp_path / "state.json", whole)

@@ -1,7 +1,6 @@
 """Processes killed while they save: the folder is the old or the new one, whole, and nothing foreign is lost."""
 
 import os
-import random
 import re
 import signal
 import subprocess
@@ -14,12 +13,13 @@ import pytest
 import storage_saver as saver
 
 from coterie.storage import folder as folders
+from fuzzing import cases, chance
 
 pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork"),
 ]
-KILLS = 100
+KILLS = cases(100)
 WAYS = ("exchange", "fallback")
 # lines at which leftovers are being removed; the last one returns through `finally`
 CLEANING = re.compile(r"remove\(|if os.path.lexists\(target\)|return True")
@@ -68,12 +68,13 @@ def settled(folder):
     return found
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("way", WAYS)
 def test_a_saver_killed_at_any_moment_leaves_the_old_folder_or_the_new_one(
-    program, tmp_path, monkeypatch, way
+    program, tmp_path, monkeypatch, way, tried
 ):
     monkeypatch.setattr(os, "fsync", saver.no_fsync)  # here, not in the saver
-    moments = random.Random(way)
+    moments = chance(way)
     folder = fresh(tmp_path / "run")
     found = []
     for number in range(KILLS):
@@ -81,6 +82,7 @@ def test_a_saver_killed_at_any_moment_leaves_the_old_folder_or_the_new_one(
         while number % 2 and marker(folder) != "B":  # the first save takes longer than the others
             time.sleep(0.001)
         time.sleep(moments.uniform(0, 0.03))
+        tried()
         os.kill(process, signal.SIGKILL)
         assert os.WTERMSIG(int(program.stdout.readline())) == signal.SIGKILL
         found.append(settled(folder))
