@@ -10,7 +10,6 @@ import warnings
 
 import numpy as np
 import pytest
-from test_model_files import ASKED, changed, paths
 
 from coterie import TopicModel, methods
 from coterie.errors import InputError
@@ -18,6 +17,7 @@ from coterie.storage.state import write_state
 from coterie.topics.state import pack
 from fuzzing import cases, chance, one_sentence, shown
 from golden.make import texts
+from test_model_files import ASKED, changed, paths
 
 pytestmark = pytest.mark.fuzz
 LONGEST = 5.0  # seconds of the processor for one small model; the usual one takes a hundredth
