@@ -12,7 +12,7 @@ from test_storage_state import same, sign
 
 from coterie.errors import InputError
 from coterie.storage.state import checksum, read_state, write_state
-from fuzzing import cases, chance
+from fuzzing import cases, chance, forged
 
 pytestmark = pytest.mark.fuzz
 FILES = cases(2_500)
@@ -30,11 +30,6 @@ SPLINTERS = [
     *[b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\", b"\\ud800", b"\\u0000", b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80"],
     *[b"NaN", b"-Infinity", b"1e999", b"-0", b"9" * 5000, b"[" * 3000, b'{"a":' * 2000, b"true", b"null", b'"$array"'],
     *[b'{"$csr":', b'"dtype":"O"', b'"F64"', b'"U8"', b"\x00" * 8, b"\xff" * 8, b" ", b"\n", b"\xef\xbb\xbf"],
-]  # fmt: skip
-VALUES = [
-    *[None, True, False, 0, -1, 1, 3, 2**31, 2**63, 2**64, 10**90, 0.5, -0.0, 1e308, "", "x", "\ud800", "$array", [], {}],
-    *[{"$array": "X/data"}, {"$array": "flags"}, {"$csr": {}}, {"$float": "nan"}, {"$tuple": []}, {"$$array": 1}, [[[]]]],
-    *["F64", "I32", "U8", "BOOL", "BF16", "../x", [0, 0], [4, 5], [2**40, 2**40], "coterie fuzz", "X/indices", "X/indptr"],
 ]  # fmt: skip
 NAMES = ("state.json", "arrays.safetensors")
 
@@ -116,31 +111,6 @@ def test_every_single_bit(original, tmp_path, tried):
             tried()
             found = read(tmp_path)
             assert found is None or same(found, STATE)
-
-
-def spots(value):
-    """All places in a JSON value, as (container, key)."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield value, key
-        yield from spots(inner)
-
-
-def forged(whole, draw):
-    for _ in range(draw.randint(1, 2)):
-        container, key = draw.choice(list(spots(whole)))
-        other, place = draw.choice(list(spots(whole)))
-        value = json.loads(json.dumps(draw.choice([draw.choice(VALUES), other[place]])))
-        action = draw.randrange(4)
-        if action == 0 and isinstance(container, dict):
-            container[draw.choice(["$array", "$csr", "x", "shape", "data", "array", "dtype"])] = value
-        elif action == 1:
-            del container[key]
-        elif action == 2 and isinstance(container, dict):
-            container["$" + str(key)] = container.pop(key)
-        else:
-            container[key] = value
-    return whole
 
 
 def check_valid(value):
