@@ -146,7 +146,7 @@ def changed(state, places, draw):
                 del parent[last]
             else:
                 parent[last] = something_else(parent[last], draw)
-        except (KeyError, IndexError, TypeError):
+        except (AttributeError, KeyError, IndexError, TypeError):
             continue  # an earlier change took this place away
     return found
 

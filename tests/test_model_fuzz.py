@@ -64,7 +64,7 @@ def fate(folder):
     began = time.process_time()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # numbers may be nonsense
+            warnings.simplefilter("ignore")  # numbers may be nonsense
             used(folder)
         found = "answered"
     except InputError as error:

@@ -146,23 +146,26 @@ class Place:
 
     def __init__(self, root, model):
         self.work, self.temporary, self.home = (root / name for name in ("work", "temporary", "home"))
-        self.temporary.mkdir()
-        self.home.mkdir()
         self.model = model
         self.environment = {
             "HOME": str(self.home), "XDG_CACHE_HOME": str(self.home), "TMPDIR": str(self.temporary), "COLUMNS": "100",
-            "COTERIE_CACHE": str(self.home / "cache"), "COTERIE_DATA": str(self.home / "data"),
+            "COTERIE_CACHE": str(root / "cache"), "COTERIE_DATA": str(root / "cache"),
         }  # fmt: skip
 
     def fresh(self):
-        shutil.rmtree(self.work, ignore_errors=True)
+        for folder in (self.work, self.temporary, self.home):
+            shutil.rmtree(folder, ignore_errors=True)
+        self.temporary.mkdir()
+        self.home.mkdir()
         shutil.copytree(self.model, self.work, symlinks=True)
         os.mkfifo(self.work / "pipe")
 
     def strays(self):
         """What lies where nothing should."""
         beside = [
-            path for path in self.work.parent.iterdir() if path not in (self.work, self.temporary, self.home)
+            path
+            for path in self.work.parent.iterdir()
+            if path.name not in ("work", "temporary", "home", "cache")
         ]
         hidden = [path for path in self.work.iterdir() if path.name.startswith(".")]
         return [*beside, *hidden, *self.temporary.iterdir(), *self.home.iterdir()]

@@ -1,6 +1,8 @@
 import io
 import json
+import os
 import signal
+import stat
 import subprocess
 import sys
 import unicodedata
@@ -53,6 +55,8 @@ def test_numbers_are_whole_or_told():
     for wrong in ("two", "-3", "1.5", "²"):
         with pytest.raises(InputError, match=f"--topics must be an integer, got '{wrong}'"):
             numbers((wrong,), "--topics")
+    with pytest.raises(InputError, match="must be an integer, got '9{60}'"):
+        numbers(("9" * 5_000,), "--topics")
 
 
 def test_a_command_takes_the_options_of_its_input():
@@ -191,6 +195,25 @@ def test_a_file_appears_when_it_is_whole(tmp_path):
         raise KeyboardInterrupt
     assert target.read_text() == "a"
     assert [file.name for file in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for target in (tmp_path, tmp_path / "pipe", tmp_path / "link", ""):
+        with pytest.raises(InputError, match="it is not a file; choose another name"), whole_file(target):
+            pass
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder/x.csv")
+    for text in ("a", "b"):
+        with whole_file(tmp_path / "link") as path:
+            path.write_text(text)
+        assert (tmp_path / "folder" / "x.csv").read_text() == text
+    assert (tmp_path / "link").is_symlink()
 
 
 @pytest.mark.parametrize("where", ["gone/x.csv", "file/x.csv"])

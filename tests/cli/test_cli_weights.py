@@ -132,3 +132,18 @@ def test_bad_rows_are_left_out_and_counted():
     out = run("-", *arguments, stdin="a,b\n1,late parcel\nonly one\n")
     assert out.exit_code == 0
     assert "skipped 1 row that could not be read; the first is line 3" in out.stderr
+
+
+def test_the_input_is_not_overwritten(tmp_path):
+    (tmp_path / "texts.csv").write_text("text\n" + "late parcel\n" * 9)
+    out = run(tmp_path / "texts.csv", "--out", tmp_path / "texts.csv")
+    assert out.exit_code == 2
+    assert "is the input file; choose another file" in out.stderr
+    assert (tmp_path / "texts.csv").read_text().startswith("text\n")
+
+
+def test_more_terms_than_a_number_of_the_machine_can_count_are_all(tmp_path):
+    (tmp_path / "texts.csv").write_text("text\n" + "late parcel\nlost refund\n" * 9)
+    out = run(tmp_path / "texts.csv", "--top", 10**20)
+    assert out.exit_code == 0, out.output
+    assert "parcel" in out.output

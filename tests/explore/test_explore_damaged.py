@@ -17,6 +17,7 @@ import pytest
 from explore_runs import client_of, finished
 
 from coterie.errors import InputError
+from coterie.explore.guard import FAULT
 from coterie.runs import open_run
 from coterie.storage.files import checksum
 from fuzzing import cases, chance, forged, one_sentence, shown
@@ -177,27 +178,21 @@ def asked(client, name):
     for route in ROUTES:
         yield client.get(f"/api/runs/{name}{route}")
     yield client.post(f"/api/runs/{name}/assign", json={"texts": ["late parcel"]})
-    known = client.get(f"/api/runs/{name}")
-    if known.status_code == 200:
-        told = {"version": known.json()["version"]}
-        edit = client.post(
-            f"/api/runs/{name}/edits", json=told | {"kind": "rename", "topics": [0], "label": "b"}
-        )
-        yield edit
-        if edit.status_code == 202:
-            assert "fault" not in (finished(client, edit)["error"] or ""), "rename"
-        told = {"version": client.get(f"/api/runs/{name}").json().get("version", "")}
-        yield client.post(f"/api/runs/{name}/undo", json=told)
+    for what, body in (("edits", {"kind": "rename", "topics": [0], "label": "b"}), ("undo", {})):
+        version = client.get(f"/api/runs/{name}").json().get("version", "0" * 16)
+        yield client.post(f"/api/runs/{name}/{what}", json={"version": version, **body})
 
 
 def refusals(client, name):
     """Answers that no client should see."""
     for answer in asked(client, name):
-        later = answer.status_code == 503 and answer.json().get("retry")
-        if answer.status_code >= 500 and not later:
-            yield f"{answer.request.url}: {answer.status_code}"
-        elif answer.status_code >= 400 and not one_sentence(answer.json()["error"]):
-            yield f"{answer.request.url}: {answer.text}"
+        known = answer.json() if answer.status_code >= 400 else {}
+        if answer.status_code == 202:
+            known = {"error": finished(client, answer)["error"]}
+        said = known.get("error") or "-"
+        later = answer.status_code == 503 and known.get("retry")
+        if (answer.status_code >= 500 and not later) or FAULT in said or not one_sentence(said):
+            yield f"{answer.request.method} {answer.request.url}: {answer.status_code} {said}"
 
 
 # --- the targets

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.progress import shown
-from coterie.cli.shared import input_options, open_source, report_skipped, safe_lines, spooled, whole_file
+from coterie.cli.shared import (
+    check_not_input,
+    input_options,
+    open_source,
+    report_skipped,
+    safe_lines,
+    spooled,
+    whole_file,
+)
 from coterie.errors import InputError
 from coterie.progress import tell
 
@@ -49,8 +57,7 @@ def assign(
     """
     from coterie.runs import assigned_table, open_run
 
-    if out is not None and out.exists() and file != "-" and Path(file).exists() and out.samefile(file):
-        raise InputError(f"--out {out} is the input file; choose another file")
+    check_not_input(out, file)
     opened = open_run(run)
     text = reading.pop("text")
     done = 0

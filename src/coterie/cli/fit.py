@@ -15,6 +15,7 @@ from coterie.cli.shared import (
     RenamedOption,
     console,
     input_options,
+    is_integer,
     json_option,
     open_source,
     print_json,
@@ -133,8 +134,8 @@ def _stem(file: str) -> str:
 def _number(topics: str) -> Any:
     if topics == "auto":
         return topics
-    if not topics.isdecimal() or int(topics) < 1:
-        raise InputError(f"--topics must be auto or an integer of at least 1, got {topics!r}")
+    if not is_integer(topics) or int(topics) < 1:
+        raise InputError(f"--topics must be auto or an integer of at least 1, got {topics[:60]!r}")
     return int(topics)
 
 

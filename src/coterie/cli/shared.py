@@ -32,6 +32,7 @@ _DELIMITERS = {"\\t": "\t", "tab": "\t"}
 #: Width of output that is not a terminal: a table in a file or a pipe need not fit a screen.
 _WIDE = 140
 _LONGEST_CELL = 200
+_MOST_DIGITS = 18
 
 
 # --- options
@@ -54,9 +55,14 @@ def numbers(values: Iterable[str], option: str) -> list[int]:
     """
     given = parts(values)
     for part in given:
-        if not part.isdecimal():
-            raise InputError(f"{option} must be an integer, got {part!r}")
+        if not is_integer(part):
+            raise InputError(f"{option} must be an integer, got {part[:60]!r}")
     return [int(part) for part in given]
+
+
+def is_integer(text: str) -> bool:
+    """Whether these are digits, and not so many that no number of anything could have them."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
 def _split(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> list[str]:
@@ -188,10 +194,21 @@ def report_skipped(source: TextSource) -> None:
 # --- output
 
 
+def check_not_input(out: Path | None, file: str) -> None:
+    """Refuse to write to the file that is being read."""
+    if out is not None and out.exists() and file != "-" and Path(file).exists() and out.samefile(file):
+        raise InputError(f"--out {out} is the input file; choose another file")
+
+
 @contextmanager
 def whole_file(target: str | Path) -> Iterator[Path]:
-    """A temporary path to write to; on success it becomes `target`, otherwise it is removed."""
-    path = Path(target)
+    """A temporary path to write to; on success it becomes `target`, otherwise it is removed.
+
+    Behind a symbolic link, the file that it leads to is replaced; what is no file is refused.
+    """
+    path = Path(os.path.realpath(target) if os.path.islink(target) else target)
+    if not Path(target).name or (os.path.exists(target) and not os.path.isfile(target)):
+        raise InputError(f"cannot write {str(target)!r}: it is not a file; choose another name")
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path.name}: folder {path.parent} does not exist; create it first")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")

@@ -10,6 +10,7 @@ import click
 
 from coterie.cli.progress import shown
 from coterie.cli.shared import (
+    check_not_input,
     console,
     input_options,
     json_option,
@@ -75,6 +76,7 @@ def weights(
     from coterie.corpus import Vectorizer
     from coterie.storage.tables import CsvWriter
 
+    check_not_input(out, file)
     source = open_source(file, **reading)
     with shown():
         corpus = Vectorizer(language, min_df=min_df).fit_corpus(source)
@@ -118,7 +120,7 @@ def _first(terms: pl.DataFrame, name: str, top: int) -> pl.DataFrame:
     if column == "rank_difference":
         difference = pl.col(column)
         terms = terms.filter(difference > 0 if largest else difference < 0)
-    return terms.sort(column, "term", descending=[largest, False]).head(top)
+    return terms.sort(column, "term", descending=[largest, False]).head(min(top, len(terms)))
 
 
 def _show(terms: pl.DataFrame, n_texts: int, top: int, min_df: int, out: Path | None) -> None:
