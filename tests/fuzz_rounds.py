@@ -26,7 +26,10 @@ BEGIN, END = "<!-- written by make fuzz -->\n", "<!-- end -->"
 HEAD = "| surface | cases tried | failures | seeds | date | version |\n|---|--:|--:|---|---|---|\n"
 #: The files with the targets of each surface, and what a person calls it.
 SURFACES = {
-    "readers": ("damaged files of every format", ["tests/text/test_readers_fuzz.py"]),
+    "readers": (
+        "damaged files of every format",
+        ["tests/text/test_readers_fuzz.py", "tests/text/test_readers_bombs.py"],
+    ),
     "models": (
         "damaged and forged models",
         ["tests/test_model_files.py", "tests/test_model_fuzz.py", "tests/storage/test_storage_fuzz.py"],

@@ -55,7 +55,7 @@ def test_numbers_are_whole_or_told():
     for wrong in ("two", "-3", "1.5", "²"):
         with pytest.raises(InputError, match=f"--topics must be an integer, got '{wrong}'"):
             numbers((wrong,), "--topics")
-    with pytest.raises(InputError, match="must be an integer, got '9{60}'"):
+    with pytest.raises(InputError, match=r"must be an integer, got '9{60}'"):
         numbers(("9" * 5_000,), "--topics")
 
 
