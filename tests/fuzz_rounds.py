@@ -35,7 +35,10 @@ SURFACES = {
         ["tests/test_model_files.py", "tests/test_model_fuzz.py", "tests/storage/test_storage_fuzz.py"],
     ),
     "runs": ("damaged and forged run folders", ["tests/explore/test_explore_damaged.py"]),
-    "api": ("requests to the live page", ["tests/explore/test_explore_fuzz.py"]),
+    "api": (
+        "requests to the live page",
+        ["tests/explore/test_explore_fuzz.py", "tests/explore/test_explore_fuzz_uploads.py"],
+    ),
     "commands": ("commands and options", ["tests/cli/test_cli_fuzz.py"]),
     "processes": (
         "processes at once, some killed",

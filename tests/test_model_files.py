@@ -174,7 +174,7 @@ def test_a_hostile_model_with_right_checksums_is_refused_or_answers(model, tmp_p
             outcomes["refused"] += 1
         shutil.rmtree(folder, ignore_errors=True)
     # both happen: some changes only change what is said
-    assert min(outcomes.values()) > cases(10), outcomes
+    assert all(outcomes.values()) or sum(outcomes.values()) < 50, outcomes
 
 
 def test_no_file_can_name_what_is_made(model, tmp_path):
