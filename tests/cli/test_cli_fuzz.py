@@ -120,7 +120,24 @@ def line(command, parameter, draw):
         elif known.name in bad:
             options[known.opts[0]] = wrong_value(known, draw)
     typed = [word for pair in options.items() for word in pair]
-    return [*command.words, *typed, *flags, "--", *arguments]
+    return muddled([*command.words, *typed, *flags, "--", *arguments], draw)
+
+
+def muddled(words, draw):
+    """A command line as it is, or with a word too many, too few or twice."""
+    at = draw.randrange(1, len(words))
+    match draw.randrange(20):
+        case 0 if words[0] != "demo":
+            return [*words[:at], *words[at + 1 :]]
+        case 1:
+            return [
+                *words[:at],
+                draw.choice(["--no-such", "-x", "--out", "--json=1", "-", "more"]),
+                *words[at:],
+            ]
+        case 2:
+            return [*words[:at], words[at], *words[at:]]
+    return words
 
 
 # --- a place to work in
