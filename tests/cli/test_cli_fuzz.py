@@ -17,6 +17,7 @@ from typing import NamedTuple
 import click
 import polars as pl
 import pytest
+import uvicorn
 from click.testing import CliRunner
 
 from coterie import TopicModel
@@ -194,7 +195,9 @@ def place(model_folder, tmp_path, monkeypatch):
     for name, value in found.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(tempfile, "tempdir", str(found.temporary))
-    monkeypatch.setattr(server, "serve", lambda *_, **__: None)
+    # the live page comes as far as its port, and no further
+    monkeypatch.setattr(server, "_welcome", lambda *_: None)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: None)
     return found
 
 

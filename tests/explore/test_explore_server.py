@@ -329,18 +329,21 @@ def test_other_machines_need_a_token(folder, tmp_path):
         (["none"], "none is not a run folder: it has no run.json"),
         (["--folder", "none"], "none does not exist"),
         (["run", "--folder", ".."], "is not in"),
+        (["run", "--folder", "loop"], "is not in"),
         (["run", "--token", "short"], "at least 8 ASCII characters"),
         (["run", "--host", ""], "--host must be a name"),
         (["run", "--no-token", "--token", "long enough"], "--no-token"),
         (["run", "--no-token", "--host", "0.0.0.0"], "--no-token"),
         (["run", "--port", "99999"], "port"),
         (["run", "--host", "999.1.1.1", "--no-browser"], "--host"),
+        (["run", "--host", "\u202eabc", "--no-browser"], "cannot listen on --host"),
     ],
 )
 def test_what_the_command_cannot_do_is_told(folder, monkeypatch, arguments, word):
     from click.testing import CliRunner
 
     monkeypatch.chdir(folder)
+    (folder / "loop").symlink_to("loop")
     result = CliRunner().invoke(main, ["explore", *arguments])
     assert result.exit_code == 2
     assert word in result.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 from importlib.util import find_spec
 from pathlib import Path
@@ -97,11 +98,16 @@ def _folder_and_start(run: Path | None, folder: Path | None) -> tuple[Path, str 
         return where, None
     from coterie.runs.record import MARKER
 
-    path = run.absolute() if run.name not in ("", "..") else run.resolve()
+    path = run.absolute() if run.name not in ("", "..") else _real(run)
     if not (path / MARKER).is_file():
         raise InputError(
             f"{run} is not a run folder: it has no {MARKER}; 'coterie fit FILE --out {run}' creates one"
         )
-    if folder is not None and path.parent.resolve() != where.resolve():
+    if folder is not None and _real(path.parent) != _real(where):
         raise InputError(f"{run} is not in {folder}; omit --folder, or choose a run in that folder")
     return path.parent, path.name
+
+
+def _real(path: Path) -> Path:
+    """Where a path leads; one of links that lead nowhere stays as it is."""
+    return Path(os.path.realpath(path))

@@ -240,17 +240,27 @@ def _listener(host: str, port: int, say: Callable[[str], None]) -> socket.socket
     plain = host.strip("[]")
     for number in [port] if port == 0 else range(port, min(port + _PORTS, 65536)):
         try:
-            kind = socket.AF_INET6 if ":" in plain else socket.AF_INET
-            listener = socket.socket(kind, socket.SOCK_STREAM)
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((plain, number))
-            listener.listen(_QUEUE)  # two that only bind may have the same port
+            listener = _bound(plain, number)
         except OSError as error:
-            listener.close()
             if error.errno not in (13, 48, 98, 10048):
                 raise InputError(f"cannot listen on --host {host}: {error.strerror or error}") from error
             continue
+        except (TypeError, ValueError) as error:  # of names that no machine can have
+            raise InputError(f"cannot listen on --host {host}: {error}") from error
         if number != port and port:
             say(f"port {port} is in use; using {number}")
         return listener
     raise InputError(f"no free port from {port} on; --port 0 uses any")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that listens on this port and no other."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(_QUEUE)  # two that only bind may have the same port
+    except BaseException:
+        listener.close()
+        raise
+    return listener
