@@ -51,6 +51,10 @@ def test_all_points_are_there_with_what_they_are(points):
     assert np.abs(found["sure"] / 255 - SURE[rows]).max() < 1 / 255
 
 
+def test_a_view_can_be_as_wide_as_numbers_are(points):
+    assert points.packed((-1e300, -1e300, 1e300, 1e300), 10**6) == points.packed(None, 10**6)
+
+
 @given(
     st.tuples(*[st.floats(-1, 1)] * 4),
     st.integers(0, 500),

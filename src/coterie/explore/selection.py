@@ -210,8 +210,9 @@ class Points:
         inside = chosen
         if box is not None:
             x0, y0, x1, y1 = box
-            inside = (self.x >= x0) & (self.x <= x1)
-            inside &= (self.y >= y0) & (self.y <= y1)
+            with np.errstate(over="ignore"):  # of a view wider than numbers of four bytes reach
+                inside = (self.x >= x0) & (self.x <= x1)
+                inside &= (self.y >= y0) & (self.y <= y1)
             if chosen is not None:
                 inside &= chosen
         everyone = len(self) if chosen is None else int(chosen.sum())
