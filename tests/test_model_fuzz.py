@@ -23,12 +23,7 @@ pytestmark = pytest.mark.fuzz
 LONGEST = 5.0  # seconds of the processor for one small model; the usual one takes a hundredth
 
 
-def names():
-    """Methods whose models can be saved."""
-    return [name for name in methods.names() if name != "lda"]
-
-
-@pytest.fixture(scope="module", params=names())
+@pytest.fixture(scope="module", params=methods.names())
 def packed(request):
     """A model of a method, with an edit, as data."""
     with warnings.catch_warnings():
