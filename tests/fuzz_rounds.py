@@ -7,6 +7,7 @@ docs/reliability.md after every target, so a run that is stopped keeps what it h
 import datetime as dt
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -56,6 +57,11 @@ class Row:
     seeds: list[int] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
+    def add(self, seed, tried, failures):
+        self.seeds.append(seed)
+        self.tried += tried
+        self.failures += failures
+
     def line(self, about):
         day = dt.datetime.now(dt.UTC).date()
         failed = str(len(self.failures))
@@ -68,9 +74,9 @@ def spans(seeds):
 
 
 def run_target(surface, seed, work, seconds, row):
-    """One target with one seed, for at most so many seconds."""
+    """One target with one seed, for at most so many seconds; says whether somebody stopped it."""
     files = SURFACES[surface][1]
-    row.seeds.append(seed)
+    limit = min(seconds, LONGEST)
     with tempfile.TemporaryDirectory() as folder:
         counts, result = Path(folder) / "counts", Path(folder) / "result.xml"
         command = [
@@ -80,32 +86,30 @@ def run_target(surface, seed, work, seconds, row):
         environment = os.environ | {
             "COTERIE_FUZZ_SEED": str(seed), "COTERIE_FUZZ": str(work), "COTERIE_FUZZ_COUNTS": str(counts)
         }  # fmt: skip
-        try:
-            output, stopped = ended(command, environment, min(seconds, LONGEST))
-        finally:
-            row.tried += sum(map(int, counts.read_text().split())) if counts.exists() else 0
+        output, end = ended(command, environment, limit)
+        tried = sum(map(int, counts.read_text().split())) if counts.exists() else 0
         tests = list(xml.parse(result).iter("testcase")) if result.exists() else []
-    failed = [name_of(test) for test in tests if [*test.iter("failure"), *test.iter("error")]]
-    if stopped == LONGEST or not (tests or stopped):
-        failed.append(" ".join(files))  # it hangs, or died without a word
-    row.failures += [repeat(name, seed, work) for name in failed]
+    failed = [[name_of(test)] for test in tests if [*test.iter("failure"), *test.iter("error")]]
+    if (end == "late" and limit == LONGEST) or (end == "ended" and not tests):
+        failed.append(files)  # it hangs, or died without a word
+    row.add(seed, tried, [repeat(names, seed, work) for names in failed])
     if failed:
         click.echo(output)
+    return end == "stopped"
 
 
 def ended(command, environment, seconds):
-    """What a command said, and the seconds after which it was stopped, or 0."""
+    """What a command said, and how it came to its end."""
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace", start_new_session=True,
     )  # fmt: skip
     try:
-        return process.communicate(timeout=seconds)[0], 0
+        return process.communicate(timeout=seconds)[0], "ended"
     except subprocess.TimeoutExpired:
-        return stop(process), seconds
+        return stop(process), "late"
     except KeyboardInterrupt:
-        stop(process)
-        raise
+        return stop(process), "stopped"
 
 
 def stop(process):
@@ -123,8 +127,8 @@ def name_of(case):
     return case.get("classname").replace(".", "/") + ".py::" + case.get("name")
 
 
-def repeat(name, seed, work):
-    return f"COTERIE_FUZZ_SEED={seed} COTERIE_FUZZ={work:g} .venv/bin/python -m pytest '{name}'"
+def repeat(names, seed, work):
+    return f"COTERIE_FUZZ_SEED={seed} COTERIE_FUZZ={work:g} .venv/bin/python -m pytest -m fuzz {shlex.join(names)}"
 
 
 def write(rows):
@@ -148,26 +152,28 @@ def main(minutes, work, seed, surfaces):
     """Try SURFACES, or all, until the time is up."""
     until = time.monotonic() + 60 * minutes
     seed = random.randrange(1, 1_000_000) if seed is None else seed
-    rows = {}
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        while time.monotonic() < until:
-            for surface in surfaces or SURFACES:
-                left = until - time.monotonic()
-                if left <= 0:
-                    break
-                row = rows.setdefault(surface, Row())
-                run_target(surface, seed, work, left, row)
-                click.echo(f"{surface}, seed {seed}: {row.tried:,} cases, {len(row.failures)} failures")
-                write(rows)
-            seed += 1
-    except KeyboardInterrupt:
-        click.echo("stopped")
+    rows = {}
+    for surface, number in rounds(surfaces or SURFACES, seed, until):
+        row = rows.setdefault(surface, Row())
+        stopped = run_target(surface, number, work, until - time.monotonic(), row)
+        click.echo(f"{surface}, seed {number}: {row.tried:,} cases, {len(row.failures)} failures")
         write(rows)
+        if stopped:
+            break
     failures = [failure for row in rows.values() for failure in row.failures]
-    for failure in failures:
-        click.echo(failure)
+    click.echo("\n".join(["repeat what failed with:", *failures] if failures else ["nothing failed"]))
     sys.exit(1 if failures else 0)
+
+
+def rounds(surfaces, seed, until):
+    """Surfaces, and a seed for each round, until the time is up."""
+    while True:
+        for surface in surfaces:
+            if time.monotonic() >= until:
+                return
+            yield surface, seed
+        seed += 1
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def test_a_failure_is_told_with_the_command_that_repeats_it(tried_with, work):
     found = tried_with(work)
     assert (found.tried, found.seeds) == (21 if "abort" in work else 42, [7])
     [failure] = found.failures
-    assert failure.startswith("COTERIE_FUZZ_SEED=7 COTERIE_FUZZ=2 .venv/bin/python -m pytest '")
+    assert failure.startswith("COTERIE_FUZZ_SEED=7 COTERIE_FUZZ=2 .venv/bin/python -m pytest -m fuzz ")
     assert "test_target" in failure
 
 
