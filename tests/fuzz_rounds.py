@@ -152,7 +152,8 @@ def main(minutes, work, seed, surfaces):
     """Try SURFACES, or all, until the time is up."""
     until = time.monotonic() + 60 * minutes
     seed = random.randrange(1, 1_000_000) if seed is None else seed
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # shells switch the first off in the background
+        signal.signal(number, signal.default_int_handler)
     rows = {}
     for surface, number in rounds(surfaces or SURFACES, seed, until):
         row = rows.setdefault(surface, Row())
