@@ -1,5 +1,10 @@
 """What every method promises; a new method is tested by registering it in `coterie.methods`."""
 
+import os
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -158,6 +163,31 @@ def test_blas_threads_change_nothing(name):
             found.append((learned(model), model.transform(X), model.predict(X)))
     assert_same(found[1], found[0])
     assert_same(found[2], found[0])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="types of processors that can be forced are these")
+@pytest.mark.parametrize("core", os.environ.get("COTERIE_CORES", "Prescott").split(","))
+def test_nor_on_another_type_of_processor(core):
+    """OpenBLAS has other code for each type, and rounds elsewhere; COTERIE_CORES=Haswell,SkylakeX tries more."""
+    tests = [
+        __file__,
+        "-k",
+        "test_blas_threads_change_nothing",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *tests],
+        env={**os.environ, "OPENBLAS_CORETYPE": core},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 @each_estimator

@@ -89,10 +89,11 @@ WIDE = written(planted(600, 12, own=60, common=60, words=6, noise=2)[0])
 def test_blas_threads_change_nothing(name, monkeypatch):
     monkeypatch.undo()  # large blocks: products that BLAS shares out
     found = []
-    for threads in (1, 2):
+    for threads in (1, 2, 4):
         with threadpool_limits(limits=threads, user_api="blas"):
             found.append(said(fit(name, WIDE, 6), WIDE[:50]))
     assert found[1] == found[0]
+    assert found[2] == found[0]
 
 
 @each_method

@@ -65,8 +65,8 @@ class DocumentEstimator(BaseEstimator):
         documents = self._documents(X, sample_weight)
         with one_blas_thread():
             self._learn(documents.engine, check_random_state(self.random_state))
-        self._restore_columns(documents)
-        self._after_fit(X, documents)
+            self._restore_columns(documents)
+            self._after_fit(X, documents)
         return self
 
     def learn(self, documents: Engine) -> Self:
@@ -162,7 +162,8 @@ class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
 
     def transform(self, X: Any) -> Array:
         """Memberships, one row per document."""
-        return np.concatenate(list(self._blocks(X).map(self._block_memberships)))
+        with one_blas_thread():
+            return np.concatenate(list(self._blocks(X).map(self._block_memberships)))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Array:
         """Fit, then `transform` the same documents."""
@@ -188,7 +189,8 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The topic with the largest membership of each document; the largest topic if all are 0."""
-        topics = np.concatenate(list(self._blocks(X).map(self._block_topics)))
+        with one_blas_thread():
+            topics = np.concatenate(list(self._blocks(X).map(self._block_topics)))
         return np.where(topics < 0, self.fallback_, topics)
 
     def fit_predict(

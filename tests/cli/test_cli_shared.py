@@ -23,6 +23,7 @@ from coterie.cli import shared
 from coterie.cli.shared import (
     input_options,
     json_option,
+    max_bytes_option,
     numbers,
     open_source,
     parts,
@@ -70,14 +71,39 @@ def test_a_command_takes_the_options_of_its_input():
     plain = json.loads(CliRunner().invoke(command, ["x.csv"]).output)
     assert plain == [
         "x.csv", ["english"], False,
-        {"text": None, "skip_bad": False, "format": None, "encoding": None, "delimiter": None, "no_header": False},
+        {
+            "text": None, "skip_bad": False, "format": None, "encoding": None, "delimiter": None,
+            "no_header": False, "max_bytes": 1 << 32,
+        },
     ]  # fmt: skip
     full = ["--text", "t", "--language", "german,french", "--language", "zh", "--skip-bad", "--format", "tsv"]
-    full += ["--encoding", "cp1252", "--delimiter", "tab", "--no-header", "--json"]
+    full += ["--encoding", "cp1252", "--delimiter", "tab", "--no-header", "--max-bytes", "3M", "--json"]
     assert json.loads(CliRunner().invoke(command, ["x", *full]).output) == [
         "x", ["german", "french", "zh"], True,
-        {"text": "t", "skip_bad": True, "format": "tsv", "encoding": "cp1252", "delimiter": "\t", "no_header": True},
+        {
+            "text": "t", "skip_bad": True, "format": "tsv", "encoding": "cp1252", "delimiter": "\t",
+            "no_header": True, "max_bytes": 3 << 20,
+        },
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("1", 1), ("500", 500), ("2k", 2048), ("7 MB", 7 << 20), ("4G", 4 << 30), ("1TiB", 1 << 40)],
+)
+def test_sizes_have_units(given, size):
+    sizes = []
+    command = click.Command("c", params=[], callback=lambda **options: sizes.append(options))
+    CliRunner().invoke(max_bytes_option(command), ["--max-bytes", given])
+    assert sizes == [{"max_bytes": size}]
+
+
+@pytest.mark.parametrize("given", ["", "0", "-1", "4GG", "1.5G", "G", "²", "9" * 20])
+def test_other_sizes_are_refused(given):
+    command = click.Command("c", params=[], callback=lambda max_bytes: None)
+    done = CliRunner().invoke(max_bytes_option(command), ["--max-bytes", given])
+    assert done.exit_code == 2
+    assert "is not a size such as 500M or 4G" in done.output
 
 
 def test_the_formats_are_those_of_the_reader():

@@ -48,15 +48,15 @@ class Served:
 
     token = "of-the-tests"
 
-    def __init__(self, folder, port=0):
-        self.folder, self.port = folder, port
+    def __init__(self, folder, port=0, options=()):
+        self.folder, self.port, self.options = folder, port, options
         self.start()
 
     def start(self):
         """Start it, on the same port as before."""
         command = [sys.executable, "-m", "coterie", "explore", "--folder", str(self.folder)]
         self.process = subprocess.Popen(
-            [*command, "--no-browser", "--port", str(self.port), "--token", self.token],
+            [*command, "--no-browser", "--port", str(self.port), "--token", self.token, *self.options],
             stdout=subprocess.PIPE, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )  # fmt: skip
         said = re.match(r"(http://127\.0\.0\.1:\d+)/", self.process.stdout.readline())

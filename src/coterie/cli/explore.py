@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from coterie.cli.shared import RenamedOption, safe
+from coterie.cli.shared import RenamedOption, max_bytes_option, safe
 from coterie.errors import InputError
 
 #: What the extra `explore` installs.
@@ -43,6 +43,7 @@ _PACKAGES = ("anyio", "fastapi", "pydantic", "starlette", "uvicorn")
     "--max-upload", cls=RenamedOption, former="--limit", metavar="MB", type=click.IntRange(1), default=1024,
     show_default=True, help="Largest file that can be uploaded to the page, in megabytes.",
 )  # fmt: skip
+@max_bytes_option
 def explore(
     run: Path | None,
     folder: Path | None,
@@ -52,6 +53,7 @@ def explore(
     token: str | None,
     no_token: bool,
     max_upload: int,
+    max_bytes: int,
 ) -> None:
     """Explore RUN in the browser: map, topics and texts; search, edit, compare runs, fit new ones.
 
@@ -80,7 +82,7 @@ def explore(
     for handler in logging.getLogger().handlers:
         handler.addFilter(FewMessages())
     serve(
-        Workspace(where, start, max_upload << 20),
+        Workspace(where, start, max_upload << 20, max_bytes),
         host=host,
         port=port,
         token=None if no_token else token or secrets.token_urlsafe(24),

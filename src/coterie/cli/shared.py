@@ -73,6 +73,24 @@ def _named_delimiter(ctx: click.Context, param: click.Parameter, value: str | No
     return None if value is None else _DELIMITERS.get(value, value)
 
 
+class _Size(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """A number of bytes, such as 500M or 4G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = re.fullmatch(r"(\d{1,12})\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE | re.ASCII)
+        if match is None or int(match[1]) < 1:
+            self.fail(f"{value!r} is not a size such as 500M or 4G", param, ctx)
+        return int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ")
+
+
+max_bytes_option = click.option(
+    "--max-bytes", metavar="SIZE", type=_Size(), default="4G", show_default=True,
+    help="Most bytes that a packed file (gzip, Parquet, Excel) may unpack to.",
+)  # fmt: skip
+
+
 class RenamedOption(click.Option):
     """An option that still accepts its former name, which help and messages do not mention."""
 
@@ -93,8 +111,8 @@ class RenamedOption(click.Option):
 def input_options(command: Decorated) -> Decorated:
     """Options that control how a file is read.
 
-    The command receives `language`, a list, and text, skip_bad, format, encoding, delimiter and no_header: it
-    takes these six as ``**reading`` and passes them on to ``open_source(file, **reading)``.
+    The command receives `language`, a list, and text, skip_bad, format, encoding, delimiter, no_header and
+    max_bytes: it takes these seven as ``**reading`` and passes them on to ``open_source(file, **reading)``.
     """
     options = [
         click.option(
@@ -118,6 +136,7 @@ def input_options(command: Decorated) -> Decorated:
         click.option(
             "--no-header", is_flag=True, help="The first row is data; columns are named column_1, column_2 …"
         ),
+        max_bytes_option,
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -141,6 +160,7 @@ def open_source(
     encoding: str | None = None,
     delimiter: str | None = None,
     no_header: bool = False,
+    max_bytes: int = 1 << 32,
 ) -> TextSource:
     """The texts of a file, read with the options of `input_options`; "-" is standard input."""
     from coterie.text import read_texts
@@ -155,6 +175,7 @@ def open_source(
         delimiter=delimiter,
         header=not no_header,
         skip_bad=skip_bad,
+        max_bytes=max_bytes,
     )
 
 

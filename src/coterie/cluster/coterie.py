@@ -448,7 +448,8 @@ class Coterie(TopicEstimator):
             check_block(block, self._non_negative)
             return self.score_rows(block.X, _rows(vectors, block))
 
-        return engine.map(score)
+        with one_blas_thread():
+            yield from engine.map(score)
 
     def _memberships(self, X: csr_matrix) -> Array:
         return self.score_rows(X)[0]

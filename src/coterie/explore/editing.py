@@ -110,6 +110,7 @@ def fit(
             "format": file.shown.format,
             "encoding": file.shown.encoding,
             "delimiter": file.shown.delimiter if file.shown.format == "csv" else None,
+            "max_bytes": workspace.max_bytes,
         }
 
         def work(handle: Handle) -> str:

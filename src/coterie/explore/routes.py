@@ -237,7 +237,7 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         name: Annotated[str, Query(max_length=1000, description="what to call the file")],
     ) -> schemas.Upload:
         """Send a file to look at: CSV, TSV, JSON lines, Parquet, Excel or one text a line, plain or gzip."""
-        return await uploads.receive(name, request.stream())
+        return await uploads.receive(name, request.stream(), workspace.max_bytes)
 
     @routes.post(
         "/uploads/{id}/fit", status_code=202, tags=["start"], responses=_CHANGES, dependencies=_MARKED

@@ -11,8 +11,10 @@ import errno
 import os
 import re
 import secrets
+from asyncio import Semaphore
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -27,8 +29,10 @@ from coterie.storage.temporary import TemporaryFolder
 from coterie.text.guess import likely_language
 from coterie.text.readers import TextSource, columnar, delimited
 from coterie.text.readers.bytes import (
+    MAX_BYTES,
     PIECE,
     Lines,
+    PeekableBytes,
     encoding_of,
     on_disk,
     open_bytes,
@@ -42,11 +46,14 @@ from coterie.topics.trends import read_dates
 
 #: Files that wait to be fitted; the oldest goes when there are more.
 _KEPT = 4
-_PREFIX = "coterie-uploads-"
+#: Files that are looked at at the same time; each may take as much memory as is allowed.
+_AT_ONCE = 2
 _ENDING = re.compile(r"\.(?:csv|tsv|tab|jsonl|ndjson|json|txt|text|log|parquet|pq|xlsx)(?:\.gz)?$", re.I)
 _LONGEST = 120
 #: Rows that are looked at, those that are shown, and characters of a cell that is shown.
 SEEN, SHOWN, CELL = 1000, 20, 300
+#: Bytes that are looked at to tell the encoding.
+_DECODED = 1 << 26
 _THIS_FILE = "this file"
 _NUMBER = re.compile(r"[-+]?[\d.,  ]*\d(?:e[-+]?\d+)?\s?%?", re.I)
 _NAMED_LABEL = re.compile(r"label|class|categor|tag|topic|type|group|kind|intent", re.I)
@@ -67,14 +74,17 @@ class Uploads:
         self._files: dict[str, _File] = {}
         self._lock = Lock()
         self._folder: TemporaryFolder | None = None
+        self._looking = Semaphore(_AT_ONCE)
 
-    async def receive(self, name: str, body: AsyncIterator[bytes]) -> schemas.Upload:
-        """Keep a file and look at it."""
+    async def receive(self, name: str, body: AsyncIterator[bytes], max_bytes: int) -> schemas.Upload:
+        """Keep a file and look at it; packed, it may unpack to `max_bytes`."""
         label = label_of(name)
         path = self._place() / f"{secrets.token_hex(8)}{_ending(label)}"
         try:
             size = await _keep(body, path)
-            shown = await run_in_threadpool(look_at, path, path.name.split(".")[0], label, size)
+            async with self._looking:
+                id = path.name.split(".")[0]
+                shown = await run_in_threadpool(look_at, path, id, label, size, max_bytes)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -184,15 +194,14 @@ class _Shown(TextSource):
         return _THIS_FILE
 
 
-def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
+def look_at(path: Path, id: str, name: str, size: int, max_bytes: int = MAX_BYTES) -> schemas.Upload:
     """What a file holds; one that cannot be read is reported in a sentence."""
-    with reported_faults(_THIS_FILE), open_bytes(path) as stream:
+    with reported_faults(_THIS_FILE), open_bytes(path, max_bytes) as stream:
         head = stream.head()
         format_ = guess_format(path, head, Options())
-        encoding = None if format_ in ("parquet", "xlsx") else _encoding(path, head)
-    options = Options(encoding)
-    names = _columns(path, format_, options)
-    table, skipped = _first_rows(path, format_, options, names)
+        encoding = None if format_ in ("parquet", "xlsx") else _encoding(head, stream)
+    options = Options(encoding, max_bytes=max_bytes)
+    table, skipped = _first_rows(path, format_, options)
     columns = [_column(table[column]) for column in table.columns[: schemas.MOST_COLUMNS]]
     delimiter = None
     if format_ in ("csv", "tsv"):
@@ -215,44 +224,63 @@ def look_at(path: Path, id: str, name: str, size: int) -> schemas.Upload:
     )
 
 
-def _encoding(path: Path, head: bytes) -> str:
+def _encoding(head: bytes, stream: PeekableBytes) -> str:
     """UTF-8 or a kin of it; that of old Windows programs if more bytes speak against UTF-8 than for it."""
     guessed = encoding_of(head)
     if guessed != "utf-8-sig":
         return guessed
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    good = bad = 0
-    with reported_faults(_THIS_FILE), open_bytes(path) as stream:
-        while piece := stream.read(PIECE * 16):
-            if piece.isascii():
-                continue
-            text = decoder.decode(piece)
-            wrong = text.count("\ufffd")
-            bad += wrong
-            good += sum(sign > "\x7f" for sign in text) - wrong
+    good = bad = seen = 0
+    while seen < _DECODED and (piece := stream.read(PIECE * 16)):
+        seen += len(piece)
+        if piece.isascii():
+            continue
+        text = decoder.decode(piece)
+        wrong = text.count("\ufffd")
+        bad += wrong
+        good += sum(sign > "\x7f" for sign in text) - wrong
     return "cp1252" if bad > good else guessed
 
 
-def _columns(path: Path, format_: Format, options: Options) -> list[str]:
-    """Names of the columns, in their order."""
-    with reported_faults(_THIS_FILE), open_bytes(path) as stream:
-        if format_ == "parquet":
+def _first_rows(path: Path, format_: Format, options: Options) -> tuple[pl.DataFrame, int]:
+    """The first rows that can be read, and how many among them cannot."""
+    with reported_faults(_THIS_FILE), open_bytes(path, options.max_bytes) as stream:
+        if format_ in ("parquet", "xlsx"):
             with on_disk(path, stream) as file:
-                try:
-                    return pl.scan_parquet(file, glob=False).collect_schema().names()
-                except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-                    first = (str(error).splitlines() or [""])[0]
-                    raise InputError(f"{_THIS_FILE} could not be read as Parquet: {first[:200]}") from error
-        if format_ == "xlsx":
-            return list(columnar.read_xlsx(stream, True, _THIS_FILE).columns)
+                return _parsed_rows(file, format_, options), 0
         refuse_binary(stream.head(), _THIS_FILE, options.encoding if options.encoding == "cp1252" else None)
         with Lines(stream, options.encoding, _THIS_FILE) as text:
-            if format_ == "lines":
-                return ["text"]
-            if format_ == "jsonl":
-                return _keys(text)
-            read = delimited.read_tsv if format_ == "tsv" else delimited.read_csv
-            return list(read(text, options).columns)
+            names = _columns(text, format_, options)
+    # to read, a text column is named; any that holds texts will do
+    fault: InputError | None = None
+    for column in names[: schemas.MOST_COLUMNS]:
+        source = _Shown(path, column, format_, options, skip_bad=True, batch_rows=SEEN)
+        try:
+            return next(iter(source)).table, source.skipped
+        except InputError as error:
+            fault = fault or error
+    raise fault or InputError(f"{_THIS_FILE} has no columns")
+
+
+def _parsed_rows(file: Path, format_: Format, options: Options) -> pl.DataFrame:
+    if format_ == "parquet":
+        tables = columnar.parquet_tables(file, SEEN, options.max_bytes, _THIS_FILE)
+        first = next(islice(tables, 1, None), None)  # after the empty one
+        if first is None:
+            raise InputError(f"{_THIS_FILE} has column names but no rows")
+        return first
+    sheet = columnar.read_xlsx(file, True, SEEN, options.max_bytes, _THIS_FILE)
+    source = _Shown(file, next(iter(sheet.columns)), format_, options, batch_rows=SEEN)
+    return next(source.batches_of(sheet)).table
+
+
+def _columns(text: Lines, format_: Format, options: Options) -> list[str]:
+    """Names of the columns, in their order."""
+    if format_ == "lines":
+        return ["text"]
+    if format_ == "jsonl":
+        return _keys(text)
+    return list((delimited.read_tsv if format_ == "tsv" else delimited.read_csv)(text, options).columns)
 
 
 def _keys(text: Lines) -> list[str]:
@@ -269,23 +297,6 @@ def _keys(text: Lines) -> list[str]:
     if not keys:
         raise InputError(f"no row of {_THIS_FILE} could be read" + (f"; {first_bad}" if first_bad else ""))
     return sorted(keys, key=keys.__getitem__)
-
-
-def _first_rows(
-    path: Path, format_: Format, options: Options, names: Sequence[str]
-) -> tuple[pl.DataFrame, int]:
-    """The first rows that can be read, and how many among them cannot.
-
-    To read, a text column is named; any that holds texts will do.
-    """
-    fault: InputError | None = None
-    for column in names[: schemas.MOST_COLUMNS]:
-        source = _Shown(path, column, format_, options, skip_bad=True, batch_rows=SEEN)
-        try:
-            return next(iter(source)).table, source.skipped
-        except InputError as error:
-            fault = fault or error
-    raise fault or InputError(f"{_THIS_FILE} has no columns")
 
 
 def _column(values: pl.Series) -> schemas.UploadedColumn:

@@ -26,6 +26,7 @@ from coterie.errors import InputError
 from coterie.progress import Step, listening
 from coterie.text.inputs import text_column
 from coterie.text.readers import Batch, TextSource
+from coterie.text.readers.rows import Options
 
 #: Seconds between two lines about the same stage, and those given for cleaning up.
 _PAUSE, _PATIENCE = 0.1, 3.0
@@ -96,14 +97,13 @@ def main() -> None:
 def fit(job: dict[str, Any]) -> None:
     """Fit an uploaded file."""
     from coterie.runs import fit_run
-    from coterie.text.readers.rows import Options
     from coterie.topics import TopicModel
 
     source = Named(
         job["file"],
         job["text"],
         job["format"],
-        Options(job["encoding"], job["delimiter"]),
+        Options(job["encoding"], job["delimiter"], max_bytes=job["max_bytes"]),
         skip_bad=True,
         name=job["name"],
     )
@@ -142,6 +142,7 @@ def refit(job: dict[str, Any]) -> None:
         file,
         data["column"],
         "parquet",
+        Options(max_bytes=1 << 60),  # written a moment ago
         name=data["source"],
         lost=int(data.get("skipped") or 0),
         tokenised=bool(data.get("tokenised")),

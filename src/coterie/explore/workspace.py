@@ -22,6 +22,7 @@ from coterie.runs.record import MARKER
 from coterie.storage.files import read_json
 from coterie.storage.folder import recover
 from coterie.text.inputs import is_unicode
+from coterie.text.readers.bytes import MAX_BYTES
 
 __all__ = ["Listed", "Missing", "Workspace"]
 
@@ -45,11 +46,20 @@ class Listed:
 
 
 class Workspace:
-    """The runs of a folder; `start` is the one that the page opens with, `upload_bytes` the largest file."""
+    """The runs of a folder; `start` is the one that the page opens with.
 
-    def __init__(self, folder: str | Path, start: str | None = None, upload_bytes: int = UPLOAD_BYTES):
+    `upload_bytes` is the largest file that can be uploaded, `max_bytes` what it may unpack to.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        start: str | None = None,
+        upload_bytes: int = UPLOAD_BYTES,
+        max_bytes: int = MAX_BYTES,
+    ):
         self.folder = Path(os.path.abspath(folder))
-        self.upload_bytes = upload_bytes
+        self.upload_bytes, self.max_bytes = upload_bytes, max_bytes
         self.start = start
         self._lock = Lock()
         self._opening: dict[str, Lock] = {}

@@ -20,6 +20,8 @@ Array = NDArray[Any]
 MAX_BYTES = 1 << 33
 #: What numpy and safetensors both have.
 _KINDS = frozenset(map(np.dtype, ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
+#: Rows or columns of an array without numbers: a file of a few bytes can claim any.
+_LONGEST_EMPTY = 1 << 20
 RESERVED = "__metadata__"  # the one name that the format keeps for itself
 
 
@@ -70,6 +72,10 @@ def read_arrays(path: Path) -> tuple[dict[str, Array], Written]:
             raise
         raise InputError(f"{path} is damaged: {str(error)[:120]}; {AGAIN}") from error
     for name, array in arrays.items():
+        if array.size == 0 and sum(array.shape) > _LONGEST_EMPTY:
+            raise InputError(
+                f"{path} is damaged: the array {name[:50]!r} of shape {array.shape} is empty; {AGAIN}"
+            )
         if array.dtype == bool and array.size and array.view(np.uint8).max() > 1:
             raise InputError(f"{path} is damaged: the array {name[:50]!r} is not boolean; {AGAIN}")
     return arrays, Written(len(data), hashlib.sha256(data).hexdigest())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 #: Texts worked on at a time: memberships of so many in hundreds of topics are small.
 BATCH = 16_384
-#: Bytes of a file, plain or packed, whose counts are kept on disk.
+#: Bytes of a file, unpacked, whose counts are kept on disk.
 _LARGE = 1 << 24
 
 
@@ -51,6 +52,8 @@ class TextStore:
         #: A digest of the texts of a file in their order, once it was read.
         self.fingerprint = ""
         self._begun = False
+        #: The one pass over the file, if it has begun to see how large the file is.
+        self._ahead: Iterator[pl.Series] | None = None
         #: Number of the first text of each part, and of all texts.
         self._starts = [0]
         self._folder = None if self.file is None else TemporaryFolder("texts")
@@ -61,16 +64,28 @@ class TextStore:
             self._folder.close()
 
     def is_large(self) -> bool:
-        """Whether counts of the texts had better not be in memory; the size of a stream is not known."""
+        """Whether counts of the texts had better not be in memory."""
         if self.file is None:
             return False
-        path = Path(self.file.path)
-        return not path.is_file() or path.stat().st_size > _LARGE
+        plain = self.file.plain_bytes()
+        if plain is not None:
+            return plain > _LARGE
+        every, begin, size = self.batches(), [], 0.0
+        for texts in every:
+            begin.append(texts)
+            size += texts.estimated_size()
+            if size > _LARGE:
+                break
+        self._ahead = chain(begin, every)
+        return size > _LARGE
 
     def batches(self) -> Iterator[pl.Series]:
         """All texts, some at a time: strings, or lists of tokens where they came as such."""
         if self.memory is not None:
             return in_batches(self.memory)
+        if self._ahead is not None:
+            ahead, self._ahead = self._ahead, None
+            return ahead
         return self._stored() if self._begun else self._read()
 
     def tables(self) -> Iterator[pl.DataFrame]:

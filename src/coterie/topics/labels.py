@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-#: Terms in a label.
-_TERMS = 3
+#: Terms in a label, and in one that others would have, too.
+_TERMS, _MOST = 3, 20
 
 
 def topic_labels(terms: Sequence[Sequence[str]], ids: Sequence[int], names: Mapping[int, str]) -> list[str]:
@@ -18,6 +18,7 @@ def topic_labels(terms: Sequence[Sequence[str]], ids: Sequence[int], names: Mapp
     for topic, own in zip(ids, terms, strict=True):
         # a number or a sign says little by itself
         spoken = [term for term in own if any(map(str.isalpha, term))] or list(own)
+        spoken = spoken[:_MOST]
         options = [", ".join(spoken[:n]) for n in range(min(_TERMS, len(spoken)), len(spoken) + 1) if n]
         first_free = next((option for option in options if option not in labels), f"topic {topic}")
         labels.append(names.get(topic) or first_free)

@@ -43,6 +43,8 @@ Model = TypeVar("Model", bound="TopicModel")
 _KIND = "model"
 #: Number of the format that is written; older ones are read.
 FORMAT = VERSION
+#: Bytes of the table of topics and terms, which is sparse in a file and dense in memory.
+_LARGEST_COUNTS = 1 << 32
 #: Files of a saved model; the first says what the folder is.
 FILES = ("state.json", "arrays.safetensors")
 
@@ -71,6 +73,7 @@ def load(cls: type[Model], folder: Path) -> Model:
     state = read_state(where, _KIND)
     try:
         model = unpack(cls, state)
+        _parameters(model)  # what was loaded can be saved
         # what fits together can answer: the probe walks through every array
         model.assign(["", "no such word", " ".join(model.vectorizer_.vocabulary_.display[:50])])
     except InputError as error:
@@ -122,7 +125,8 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     n_terms = len(model.vectorizer_.vocabulary_)
     method = _unpack_method(data, n_terms)
     scorer = Scorer(method, _whole(data["order"]))
-    require(sorted(scorer.order.tolist()) == list(range(method.n_topics)), "topics and their order differ")
+    require(len(scorer.order) == method.n_topics, "topics and their order differ")
+    require(bool((np.sort(scorer.order) == np.arange(method.n_topics)).all()), "topics without an order")
     model.fitted = Edited(scorer, _unpack_names(data["seed_names"]), {})
     changes = tuple(_unpack_change(change) for change in data["changes"])
     ids = reshape.check(changes, method.n_topics, method.dimensions)
@@ -209,6 +213,8 @@ def _pack_description(description: Description) -> dict[str, Any]:
 
 def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dimensions: int) -> Description:
     require(state["counts"].shape == (n_topics, n_terms), "topics and counts differ")
+    size = n_topics * n_terms * 8
+    require(size <= _LARGEST_COUNTS, f"{n_topics:,} topics with {n_terms:,} terms, which need {size:,} bytes")
     terms = tuple(_whole(columns) for columns in state["terms"])
     for name in ("sizes", "centers", "coherence", "distinctiveness"):
         finite(state[name])

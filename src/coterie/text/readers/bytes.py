@@ -23,6 +23,10 @@ HEAD_BYTES = 1 << 16
 MAX_LINE = 1 << 22
 #: Characters read at a time.
 PIECE = 1 << 16
+#: Most bytes that a packed file may unpack to, and most memory that parsing it may take.
+MAX_BYTES = 1 << 32
+#: Beginnings of gzip, zip (Excel) and Parquet files, whose size says little about their content.
+PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1")
 #: Control characters that occur in binary files but not in texts.
 _CONTROL = [chr(code) for code in range(32) if chr(code) not in "\t\n\r\f\v\x1b"]
 
@@ -77,6 +81,34 @@ class _Borrowed(io.RawIOBase):
         return len(piece)
 
 
+class TooLarge(Exception):
+    """A packed file unpacks to more bytes than allowed."""
+
+    def __init__(self, max_bytes: int):
+        super().__init__(
+            f"unpacks to more than {max_bytes:,} bytes; "
+            "if you trust it, allow more with max_bytes=… (--max-bytes 20G)"
+        )
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip stream unpacks to, up to a limit."""
+
+    def __init__(self, packed: PeekableBytes, max_bytes: int):
+        self._stream = gzip.GzipFile(fileobj=cast(BinaryIO, packed))
+        self._left = self._max_bytes = max_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = self._stream.readinto(buffer)
+        self._left -= size
+        if self._left < 0:
+            raise TooLarge(self._max_bytes)
+        return size
+
+
 def find(path: str | Path) -> str | Path:
     """ "-" for standard input, or the path of a file that exists."""
     if str(path) == "-":
@@ -92,30 +124,29 @@ def find(path: str | Path) -> str | Path:
 
 
 @contextmanager
-def open_bytes(path: str | Path) -> Iterator[PeekableBytes]:
-    """Open a file or standard input; gzip is detected and decompressed."""
+def open_bytes(path: str | Path, max_bytes: int = MAX_BYTES) -> Iterator[PeekableBytes]:
+    """Open a file or standard input; gzip is detected and unpacked, to `max_bytes` at most."""
     if str(path) == "-":
         if not hasattr(sys.stdin, "buffer"):
             raise InputError("there is no standard input to read from")
-        yield _unzipped(PeekableBytes(_Borrowed(cast(BinaryIO, sys.stdin.buffer)), HEAD_BYTES))
+        yield _unpacked(PeekableBytes(_Borrowed(cast(BinaryIO, sys.stdin.buffer)), HEAD_BYTES), max_bytes)
         return
     # buffered, as a pipe may give a few bytes at a time and the inspection needs all of them
     with open(path, "rb") as file:
-        yield _unzipped(PeekableBytes(cast(io.RawIOBase, file), HEAD_BYTES))
+        yield _unpacked(PeekableBytes(cast(io.RawIOBase, file), HEAD_BYTES), max_bytes)
 
 
-def _unzipped(stream: PeekableBytes) -> PeekableBytes:
+def _unpacked(stream: PeekableBytes, max_bytes: int) -> PeekableBytes:
     if stream.head()[:2] != b"\x1f\x8b":
         return stream
-    unzipped = gzip.GzipFile(fileobj=cast(BinaryIO, stream))
-    return PeekableBytes(cast(io.RawIOBase, unzipped), HEAD_BYTES)
+    return PeekableBytes(_Unpacked(stream, max_bytes), HEAD_BYTES)
 
 
 @contextmanager
 def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
     """The file itself; for standard input, pipes, gzip and names that are not UTF-8 a temporary copy."""
     plain = Path(path).is_file() and str(path) != "-" and spelled(path) == str(path)
-    if plain and not isinstance(stream.raw, gzip.GzipFile):
+    if plain and not isinstance(stream.raw, _Unpacked):
         yield Path(path)
         return
     with TemporaryFolder("input") as folder:
@@ -130,6 +161,8 @@ def reported_faults(source_name: str) -> Iterator[None]:
     """Turn errors of opening, reading and decompressing into an InputError."""
     try:
         yield
+    except TooLarge as error:
+        raise InputError(f"{source_name} {error}") from error
     except EOFError as error:
         raise InputError(f"{source_name} is an incomplete gzip file; copy it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from coterie.errors import InputError
+from coterie.text.readers.bytes import MAX_BYTES
 
 #: Most columns of a table; the limit of an Excel sheet.
 MAX_COLUMNS = 16_384
@@ -81,6 +82,7 @@ class Options:
     encoding: str | None = None
     delimiter: str | None = None
     header: bool = True
+    max_bytes: int = MAX_BYTES
 
 
 def table_of(

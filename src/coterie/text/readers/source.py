@@ -17,6 +17,8 @@ from coterie.storage.files import spelled
 from coterie.text.inputs import choose_column, text_column
 from coterie.text.readers import columnar, delimited, lines
 from coterie.text.readers.bytes import (
+    MAX_BYTES,
+    PACKED,
     Lines,
     check_encoding,
     encoding_of,
@@ -61,25 +63,35 @@ class TextSource:
         # a name that is not UTF-8, as from an old archive, is spelled
         return "standard input" if str(self.path) == "-" else spelled(self.path)
 
+    def plain_bytes(self) -> int | None:
+        """The size of a plain file; None if it is packed, or a stream."""
+        path = Path(self.path)
+        if str(path) == "-" or not path.is_file():
+            return None
+        with path.open("rb") as file:
+            return None if file.read(4).startswith(PACKED) else path.stat().st_size
+
     def __iter__(self) -> Iterator[Batch]:
         self.skipped, self.bad_rows = 0, []
-        with reported_faults(self.source_name), open_bytes(find(self.path)) as stream:
+        with reported_faults(self.source_name), open_bytes(find(self.path), self.options.max_bytes) as stream:
             head = stream.head()
             if not head:
                 before = ", or has already been read" if str(self.path) == "-" else ""
                 raise InputError(f"{self.source_name} is empty{before}")
             format_ = self.format or guess_format(self.path, head, self.options)
-            if format_ == "parquet":
+            if format_ in ("parquet", "xlsx"):
                 with on_disk(self.path, stream) as file:
-                    yield from columnar.parquet_batches(file, self.column, self.batch_rows, self.source_name)
-            elif format_ == "xlsx":
-                yield from self._batches(
-                    columnar.read_xlsx(stream, self.options.header, self.source_name), None
-                )
+                    yield from self._parsed(file, format_)
             else:
                 refuse_binary(head, self.source_name, self.options.encoding)
                 with Lines(stream, self.options.encoding, self.source_name) as text:
-                    yield from self._batches(self._table(text, format_), text)
+                    yield from self.batches_of(self._table(text, format_), text)
+
+    def _parsed(self, file: Path, format_: Format) -> Iterator[Batch]:
+        limits = self.batch_rows, self.options.max_bytes, self.source_name
+        if format_ == "parquet":
+            return columnar.parquet_batches(file, self.column, *limits)
+        return self.batches_of(columnar.read_xlsx(file, self.options.header, *limits))
 
     def _table(self, text: Lines, format_: Format) -> Table:
         if format_ == "jsonl":
@@ -88,7 +100,8 @@ class TextSource:
             return lines.read_lines(text)
         return (delimited.read_tsv if format_ == "tsv" else delimited.read_csv)(text, self.options)
 
-    def _batches(self, table: Table, text: Lines | None) -> Iterator[Batch]:
+    def batches_of(self, table: Table, text: Lines | None = None) -> Iterator[Batch]:
+        """The rows of a table in batches; `text` is what it is read from."""
         # JSON Lines have no header: if no line can be read there are no columns
         chosen = choose_column(list(table.columns), self.column, self.source_name) if table.columns else ""
         empty = True
@@ -156,6 +169,7 @@ def read_texts(
     header: bool = True,
     skip_bad: bool = False,
     batch_rows: int = BATCH_ROWS,
+    max_bytes: int = MAX_BYTES,
 ) -> TextSource:
     """Read the texts of a file in batches, with bounded memory.
 
@@ -177,6 +191,9 @@ def read_texts(
         the first.
     batch_rows
         Rows in a batch; fewer in the last one, and if rows are bad or very long.
+    max_bytes
+        Most bytes that a packed file (gzip, Parquet, Excel) may unpack to, and most memory that its parser
+        may take; 4 GiB by default. A small file can unpack to more than a machine has.
 
     Examples
     --------
@@ -194,9 +211,12 @@ def read_texts(
         raise InputError(
             f"delimiter must be one character other than a quote or line break, got {delimiter!r}"
         )
+    if max_bytes < 1:
+        raise InputError(f"max_bytes must be at least 1, got {max_bytes!r}")
     if encoding is not None:
         check_encoding(encoding)
-    return TextSource(path, column, format, Options(encoding, delimiter, header), skip_bad, batch_rows)
+    options = Options(encoding, delimiter, header, max_bytes)
+    return TextSource(path, column, format, options, skip_bad, batch_rows)
 
 
 _BY_NAME: dict[str, Format] = {

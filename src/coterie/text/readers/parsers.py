@@ -1,0 +1,164 @@
+"""Parsers of Parquet files and workbooks, run as a program of their own (`coterie.text.readers.isolated`).
+
+A hostile file can make them abort, or ask for more memory than there is: then this process ends, and not the
+one that wants the rows. It imports nothing of coterie, so that it starts quickly.
+
+Standard output gets messages: a letter, the length of the content, the content. B is a batch, E a sentence
+about what is wrong with the file, D the end.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import struct
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import date, datetime, time
+from itertools import islice
+from typing import IO, Any
+
+HEAD = struct.Struct(">cQ")
+#: Cells of a sheet, empty ones included; more only if the sheet has as many bytes.
+MOST_CELLS = 1 << 25
+#: Memory that even a small limit leaves: libraries need some for themselves.
+LEAST_MEMORY = 1 << 29
+_CELLS_AT_ONCE = 1 << 16
+_PIECE = 1 << 20
+
+# <c r="AB12"> and <row r="12">; up to Z a sheet cannot have too many cells
+_BEYOND_Z = re.compile(rb'\br="([A-Z]{2,3})\d{1,7}"')
+_ROW = re.compile(rb'\br="[A-Z]{0,3}(\d{1,7})"')
+_LONGEST_MATCH = 16
+
+Parser = Callable[[str, int, int], Iterator[bytes]]
+
+
+class Refused(Exception):
+    """The file is larger than allowed."""
+
+
+def parquet(path: str, rows: int, most: int) -> Iterator[bytes]:
+    """The rows of a Parquet file as Arrow streams; at least one, which may be empty."""
+    import polars as pl
+
+    scan = pl.scan_parquet(path, glob=False)
+    yield _arrow(scan.head(0).collect())
+    size = 0.0
+    for batch in scan.collect_batches(chunk_size=rows, maintain_order=True):
+        for part in batch.iter_slices(rows):
+            size += part.estimated_size()
+            if size > most:
+                raise Refused
+            yield _arrow(part)
+
+
+def _arrow(frame: Any) -> bytes:
+    stream = io.BytesIO()
+    frame.write_ipc_stream(stream)
+    return stream.getvalue()
+
+
+def xlsx(path: str, rows: int, most: int) -> Iterator[bytes]:
+    """The rows of the first sheet as JSON: the number of the first one, and their cells."""
+    from python_calamine import CalamineWorkbook
+
+    with suppress(zipfile.BadZipFile):  # an older kind of workbook
+        _check_sizes(path, most)
+    sheet = CalamineWorkbook.from_path(path).get_sheet_by_index(0)
+    above = sheet.start[0] if sheet.start else 0  # number of empty rows above the table
+    lines = islice(sheet.iter_rows(), above, None)
+    number, at_once = above + 1, max(1, min(rows, _CELLS_AT_ONCE // max(sheet.width, 1)))
+    while cells := [[_spelling(cell) for cell in line] for line in islice(lines, at_once)]:
+        yield json.dumps([number, cells], ensure_ascii=False).encode()
+        number += len(cells)
+
+
+def _check_sizes(path: str, most: int) -> None:
+    """Refuse a workbook before a parser makes room for all of its bytes and cells."""
+    with zipfile.ZipFile(path) as archive:
+        if sum(member.file_size for member in archive.infolist()) > most:
+            raise Refused
+        for member in archive.infolist():
+            if member.filename.startswith("xl/worksheets/") and member.filename.endswith(".xml"):
+                columns = max((_column(name) for name in _matches(archive, member, _BEYOND_Z)), default=0)
+                rows = max(map(int, _matches(archive, member, _ROW)), default=0) if columns else 0
+                if rows * columns > max(MOST_CELLS, member.file_size):
+                    raise Refused(
+                        f"a cell in column {columns:,} and one in row {rows:,} make a sheet of "
+                        f"{rows * columns:,} cells, nearly all empty; delete what lies outside the table"
+                    )
+
+
+def _matches(archive: zipfile.ZipFile, member: zipfile.ZipInfo, wanted: re.Pattern[bytes]) -> Iterator[bytes]:
+    with archive.open(member) as file:
+        before = b""
+        while piece := file.read(_PIECE):
+            yield from set(wanted.findall(before + piece))
+            before = piece[-_LONGEST_MATCH:]
+
+
+def _column(name: bytes) -> int:
+    """The number of a column: A is 1, Z 26, AA 27."""
+    number = 0
+    for letter in name:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def _spelling(cell: Any) -> str:
+    """A cell as a person would read it in the sheet."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime) and cell.time() == time(0):
+        return cell.date().isoformat()
+    return cell.isoformat() if isinstance(cell, (date, datetime)) else str(cell)
+
+
+def _limit_memory(most: int) -> None:
+    """Let the system refuse memory beyond the limit; where it has no such limits there is none."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        with open("/proc/self/status", encoding="ascii") as file:
+            now = next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData"))
+        limit = now + max(most, LEAST_MEMORY)
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main(name: str, path: str, rows: str, most: str) -> None:
+    """Parse a file and write messages."""
+    out: IO[bytes] = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever else is printed is no message
+    parse: Parser = {"parquet": parquet, "xlsx": xlsx}[name]
+    __import__({"parquet": "polars", "xlsx": "python_calamine"}[name])
+    _limit_memory(int(most))
+    kind, content = b"D", b""
+    try:
+        for batch in parse(path, int(rows), int(most)):
+            _send(out, b"B", batch)
+    except BrokenPipeError:  # nobody wants more
+        return
+    except (Refused, MemoryError) as error:
+        kind, content = (b"E", str(error).encode()) if str(error) else (b"L", b"")
+    except BaseException as error:  # whatever a library says about a damaged file, panics included
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        kind, content = b"E", first[:200].encode("utf-8", "replace")
+    with suppress(BrokenPipeError):
+        _send(out, kind, content)
+
+
+def _send(out: IO[bytes], kind: bytes, content: bytes) -> None:
+    out.write(HEAD.pack(kind, len(content)))
+    out.write(content)
+    out.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
