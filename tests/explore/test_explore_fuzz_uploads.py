@@ -6,7 +6,7 @@ import pytest
 from explore_runs import client_of, finished
 
 from coterie.explore.guard import FAULT
-from damage import damages, sound_files
+from damage import damages, some_file, sound_files
 from fuzzing import cases, chance, one_sentence, shown
 
 pytestmark = pytest.mark.fuzz
@@ -28,7 +28,7 @@ def problem(answer):
 
 def uploaded(client, draw, sound):
     """The answer to a damaged file, often under its own name."""
-    name = draw.choice(list(sound))
+    name = some_file(sound, draw)
     data = damages(name, draw)(sound[name], list(sound.values()), draw)
     shown_as = (
         name if draw.random() < 0.8 else draw.choice([*sound, "x", "é/..\\x.csv", "a.csv.gz", "." * 200])
