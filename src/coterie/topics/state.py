@@ -77,7 +77,8 @@ def load(cls: type[Model], folder: Path) -> Model:
         # what fits together can answer: the probe walks through every array
         model.assign(["", "no such word", " ".join(model.vectorizer_.vocabulary_.display[:50])])
     except InputError as error:
-        raise InputError(f"the model in {where} is inconsistent: {error}; fit again") from None
+        what = " ".join(str(error).split())  # it may show an array
+        raise InputError(f"the model in {where} is inconsistent: {what:.300}; fit again") from None
     except (
         ArithmeticError,
         AttributeError,
