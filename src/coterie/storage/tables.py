@@ -2,15 +2,16 @@
 
 A spreadsheet computes a cell that begins with ``=``, ``+``, ``-`` or ``@``, and so a title becomes a command.
 Such a cell gets an apostrophe in front, which says that it is text, and a cell that has apostrophes before
-such a character gets one more, so that taking one away gives back every text as it was.
+such a character gets one more, so that taking one away gives back every text as it was. The same is done
+behind every semicolon, tab, bar and line end in a text: a program that splits cells there takes what follows
+for a cell.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -22,10 +23,12 @@ from coterie.errors import InputError
 from coterie.storage import trees
 from coterie.storage.files import AGAIN, cannot, number, opened
 
-# besides the four: what a program strips before it looks at a cell, and the wide forms of the four
-_COMMANDS = r"[=+\-@\t\r\n\x00\x{FEFF}＝＋－＠]"
-_RISKY = "^'*" + _COMMANDS
-_MASKED = "^'+" + _COMMANDS
+# besides the four: their wide forms, and what a program strips before it looks at a cell
+_COMMANDS = r"=+\-@＝＋－＠\x00\x{FEFF}"
+_SEPARATORS = r";|\t\r\n"
+# quotes may be taken for those around a cell
+_RISKY = (rf"^(['\"]*[{_COMMANDS}\t\r\n])", rf"([{_SEPARATORS}])(['\"]*[{_COMMANDS}])")
+_MASKED = (rf"^'(['\"]*[{_COMMANDS}\t\r\n])", rf"([{_SEPARATORS}])'(['\"]*[{_COMMANDS}])")
 # polars unpacks what begins like this, and "x^2" would do
 _PACKED = (b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd")
 _FAULTS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -38,24 +41,25 @@ Schema = Mapping[str, pl.DataType | type[pl.DataType]]
 
 
 def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
-    """Put an apostrophe before cells and column names that a spreadsheet would compute; numbers stay numbers.
+    """Put an apostrophe before whatever a spreadsheet would compute in cells and column names.
 
-    >>> neutralise(pl.DataFrame({"title": ["=cmd()", "'-)", "tea", None]}))["title"].to_list()
-    ["'=cmd()", "''-)", 'tea', None]
+    Numbers stay numbers.
+
+    >>> neutralise(pl.DataFrame({"title": ["=cmd()", "'-)", "tea;=cmd()", "tea", None]}))["title"].to_list()
+    ["'=cmd()", "''-)", "tea;'=cmd()", 'tea', None]
     """
-    prefixed = pl.lit("'") + pl.col("x")
-    cells = pl.when(pl.col("x").str.contains(_RISKY)).then(prefixed).otherwise(pl.col("x"))
-    return _mapped(frame, cells, lambda name: f"'{name}" if _matches(_RISKY, name) else name)
+    at_start, within = _RISKY
+    return _mapped(frame, pl.col("x").str.replace(at_start, "'$1").str.replace_all(within, "$1'$2"))
 
 
 def restore(frame: pl.DataFrame) -> pl.DataFrame:
     """Take the apostrophes of `neutralise` away again.
 
-    >>> restore(pl.DataFrame({"title": ["'=cmd()", "''-)", "tea", "'quoted'"]}))["title"].to_list()
-    ['=cmd()', "'-)", 'tea', "'quoted'"]
+    >>> restore(pl.DataFrame({"title": ["'=cmd()", "''-)", "tea;'=cmd()", "'quoted'"]}))["title"].to_list()
+    ['=cmd()', "'-)", 'tea;=cmd()', "'quoted'"]
     """
-    cells = pl.when(pl.col("x").str.contains(_MASKED)).then(pl.col("x").str.slice(1)).otherwise(pl.col("x"))
-    return _mapped(frame, cells, lambda name: name[1:] if _matches(_MASKED, name) else name)
+    at_start, within = _MASKED
+    return _mapped(frame, pl.col("x").str.replace(at_start, "$1").str.replace_all(within, "$1$2"))
 
 
 def read_csv(path: str | Path) -> pl.DataFrame:
@@ -261,13 +265,14 @@ class ParquetWriter(_Writer):
         return self._beside / f"{self._made}.parquet"
 
 
-def _mapped(frame: pl.DataFrame, cells: pl.Expr, name: Callable[[str], str]) -> pl.DataFrame:
-    """Apply an expression on the column x to all columns of text, and a function to all names."""
+def _mapped(frame: pl.DataFrame, cells: pl.Expr) -> pl.DataFrame:
+    """Apply an expression on the column x to all columns of text, and to their names."""
     columns = []
     for column in frame.get_columns():
         text = column.cast(pl.String) if isinstance(column.dtype, (pl.Categorical, pl.Enum)) else column
         columns.append(_apply(text, cells) if text.dtype == pl.String else text)
-    return _frame([name(column) for column in frame.columns], columns)
+    names = _apply(pl.Series(frame.columns, dtype=pl.String), cells)
+    return _frame(names.to_list(), columns)
 
 
 def _apply(column: pl.Series, expression: pl.Expr) -> pl.Series:
@@ -277,10 +282,6 @@ def _apply(column: pl.Series, expression: pl.Expr) -> pl.Series:
 
 def _frame(names: list[str], columns: list[pl.Series]) -> pl.DataFrame:
     return pl.DataFrame(dict(zip(names, columns, strict=True)))
-
-
-def _matches(pattern: str, name: str) -> bool:
-    return re.match(pattern.replace(r"\x{FEFF}", "\ufeff"), name) is not None
 
 
 def _flat(column: pl.Series, path: Path) -> pl.Series:
