@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -139,6 +140,17 @@ def text_column(series: pl.Series) -> pl.Series:
     if series.dtype.is_float():
         series = series.fill_nan(None)
     return series.cast(pl.String).fill_null("")
+
+
+def token_column(series: pl.Series) -> pl.Series:
+    """A column of a table as lists of tokens: files that have no lists keep them as JSON."""
+    if series.dtype != pl.String:
+        return text_column(series)
+    try:
+        lists = [json.loads(text) if text else [] for text in series]
+    except ValueError as error:
+        raise InputError(f"column {series.name!r} contains no lists of tokens: {error}") from error
+    return clean(lists, tokenised=True).rename(series.name)
 
 
 def clean(values: Sequence[Any], first: int = 0, tokenised: bool | None = None) -> pl.Series:
