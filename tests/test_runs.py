@@ -1,5 +1,6 @@
 """The run folder: what is written, what is read again, and what is refused."""
 
+import datetime as dt
 import hashlib
 import json
 import os
@@ -215,6 +216,58 @@ def test_types_of_columns_are_kept(tmp_path):
         read_texts(tmp_path / "tickets.parquet", "subject"), tmp_path / "run", TopicModel(n_topics=3)
     )
     assert run.input().equals(frame)
+
+
+def odd_columns(folder):
+    length = len(TEXTS)
+    frame = pl.DataFrame(
+        {
+            "subject": TEXTS,
+            "photo": [b"x"] * length,
+            "tags": [["a"]] * length,
+            "pair": [{"a": b"x"}] * length,
+            "age": [dt.timedelta(days=1)] * length,
+        }
+    )
+    frame.write_parquet(folder / "tickets.parquet")
+    return frame, read_texts(folder / "tickets.parquet", "subject")
+
+
+def test_columns_of_bytes_are_left_out_of_the_csv_file(tmp_path):
+    frame, source = odd_columns(tmp_path)
+    with pytest.warns(
+        UserWarning, match="columns 'photo', 'pair' contain bytes, which are not text: left out"
+    ):
+        run = fit_run(source, tmp_path / "run", TopicModel(n_topics=3))
+    assert run.input().equals(frame)
+    assert read_csv(tmp_path / "run" / "assignments.csv").columns == ["subject", "tags", "age", *ADDED]
+    run.with_texts().edits.rename(0, "Named")
+    assert run.save().input().equals(frame)
+
+
+@pytest.mark.parametrize("part", ["date", "class_column"])
+@pytest.mark.parametrize("name", ["photo", "tags", "pair", "age", "Subject"])
+def test_columns_that_cannot_be_dates_or_classes_are_refused_before_learning(
+    tmp_path, monkeypatch, part, name
+):
+    monkeypatch.setattr("coterie.topics.model.fit_method", None)
+    expected = (
+        "has no column 'Subject'; it has .*did you mean 'subject'"
+        if name == "Subject"
+        else f"'{name}' contains"
+    )
+    with pytest.raises(InputError, match=expected):
+        fit_run(odd_columns(tmp_path)[1], tmp_path / "run", TopicModel(n_topics=3), **{part: name})
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_column_of_json_lines_may_come_late(tmp_path):
+    path = tmp_path / "tickets.jsonl"
+    lines = [{"subject": text} for text in TEXTS * 3] + [{"subject": TEXTS[0], "when": "2024-05-31"}]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    source = read_texts(path, "subject", batch_rows=40)
+    run = fit_run(source, tmp_path / "run", TopicModel(n_topics=3), date="when")
+    assert run.table["when"].null_count() == len(TEXTS) * 3
 
 
 def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):

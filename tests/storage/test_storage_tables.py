@@ -159,7 +159,9 @@ def test_csv_of_all_kinds_of_columns(tmp_path):
     assert found.row(1) == (None, "inf", None, None, None, None, '{"a":null,"b":null}', None, None, None)
     assert found.row(2) == found.row(0)
     for column in ([b"x"], [[b"x"]], [{"a": b"x"}], pl.Series([object()], dtype=pl.Object)):
-        with pytest.raises(InputError, match="column 'b' contains bytes or objects, which are not text"):
+        mixed = pl.DataFrame({"a": ["tea"], "b": column, "c": [1]})
+        assert read_csv(write(CsvWriter, tmp_path / "x.csv", mixed)).to_dicts() == [{"a": "tea", "c": "1"}]
+        with pytest.raises(InputError, match="all columns contain bytes, which are not text"):
             write(CsvWriter, tmp_path / "y.csv", pl.DataFrame({"b": column}))
     assert os.listdir(tmp_path) == ["x.csv"]
 

@@ -62,6 +62,21 @@ def restore(frame: pl.DataFrame) -> pl.DataFrame:
     return _mapped(frame, pl.col("x").str.replace(at_start, "$1").str.replace_all(within, "$1$2"))
 
 
+def sheet(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table as CSV has it: no formulas, lists and structures as JSON, no columns of bytes."""
+    columns = [column for column in frame.get_columns() if not has_bytes(column.dtype)]
+    return neutralise(_frame([column.name for column in columns], [_flat(column) for column in columns]))
+
+
+def has_bytes(dtype: Any) -> bool:
+    """Whether a column of this type has values that are not text, which CSV cannot contain."""
+    if isinstance(dtype, pl.Struct):
+        return any(has_bytes(field.dtype) for field in dtype.fields)
+    return (
+        has_bytes(dtype.inner) if isinstance(dtype, (pl.List, pl.Array)) else dtype in (pl.Binary, pl.Object)
+    )
+
+
 def read_csv(path: str | Path) -> pl.DataFrame:
     """A table written by `CsvWriter`, all columns as strings; a null is a null and an empty text is empty."""
     path = Path(path)
@@ -150,7 +165,7 @@ class CsvWriter(_Writer):
     """A CSV file, written batch by batch: UTF-8, quoted by RFC 4180, lines end with a line feed, no formulas.
 
     A null is nothing between two commas and an empty text is ``""``. Lists and structures are JSON, in which
-    nan and infinity become null. Binary columns are refused.
+    nan and infinity become null. Columns of bytes are left out.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "topics.csv"
@@ -166,9 +181,9 @@ class CsvWriter(_Writer):
     _mark = ""
 
     def _add(self, frame: pl.DataFrame) -> None:
-        cells = neutralise(
-            _frame(frame.columns, [_flat(column, self.path) for column in frame.get_columns()])
-        )
+        cells = sheet(frame)
+        if not cells.width:
+            raise InputError(f"{self.path}: all columns contain bytes, which are not text")
         if self._file is None:
             self._file = (self._beside / "whole").open("xb")
             quoted = ('"' + name.replace('"', '""') + '"' for name in cells.columns)
@@ -284,22 +299,14 @@ def _frame(names: list[str], columns: list[pl.Series]) -> pl.DataFrame:
     return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def _flat(column: pl.Series, path: Path) -> pl.Series:
+def _flat(column: pl.Series) -> pl.Series:
     """The column in a type that CSV has."""
-    if _has(column.dtype, (pl.Binary, pl.Object)):
-        raise InputError(f"{path}: column {column.name!r} contains bytes or objects, which are not text")
     if column.dtype.is_nested():
         inside = pl.struct(x="x").struct.json_encode().str.slice(len('{"x":')).str.head(-1)
         return _apply(column, pl.when(pl.col("x").is_null()).then(None).otherwise(inside))
     if column.dtype == pl.Duration:
         return _apply(column, pl.col("x").dt.to_string("iso"))
     return column.cast(pl.String) if column.dtype == pl.Null else column
-
-
-def _has(dtype: Any, kinds: tuple[type[pl.DataType], ...]) -> bool:
-    if isinstance(dtype, pl.Struct):
-        return any(_has(field.dtype, kinds) for field in dtype.fields)
-    return _has(dtype.inner, kinds) if isinstance(dtype, (pl.List, pl.Array)) else isinstance(dtype, kinds)
 
 
 @contextmanager

@@ -106,14 +106,14 @@ def choose_column(names: Sequence[str], column: str | None, source_name: str = "
     if column is None and len(names) > 1:
         raise InputError(
             f"{source_name} has several columns; choose the one with the texts (--text NAME, or column=…): "
-            f"{_listed(names)}"
+            f"{listed(names)}"
         )
     chosen = names[0] if column is None else column
     if chosen not in names:
         near = get_close_matches(chosen.casefold(), [name.casefold() for name in names], n=1)
         meant = next((name for name in names if near and name.casefold() == near[0]), None)
         hint = f"; did you mean {meant!r}?" if meant is not None else ""
-        raise InputError(f"{source_name} has no column {chosen!r}; it has {_listed(names)}{hint}")
+        raise InputError(f"{source_name} has no column {chosen!r}; it has {listed(names)}{hint}")
     if names.count(chosen) > 1:
         raise InputError(
             f"{source_name} has {names.count(chosen)} columns called {chosen!r}; rename all but one"
@@ -121,9 +121,10 @@ def choose_column(names: Sequence[str], column: str | None, source_name: str = "
     return chosen
 
 
-def _listed(names: Sequence[str], most: int = 30) -> str:
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names of columns for a sentence, not too many and not too long."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(name[:60]) for name in names[:most]) + more
+    return ", ".join(repr(name if len(name) <= 30 else name[:29] + "…") for name in names[:most]) + more
 
 
 def text_column(series: pl.Series) -> pl.Series:
