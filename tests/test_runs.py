@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 import warnings
 from pathlib import Path
 
@@ -268,6 +269,17 @@ def test_a_column_of_json_lines_may_come_late(tmp_path):
     source = read_texts(path, "subject", batch_rows=40)
     run = fit_run(source, tmp_path / "run", TopicModel(n_topics=3), date="when")
     assert run.table["when"].null_count() == len(TEXTS) * 3
+
+
+@pytest.mark.slow
+def test_many_columns_take_time_by_their_number_not_its_square(tmp_path):
+    path = tmp_path / "wide.csv"
+    wide = ["subject", *map(str, range(6_000))]
+    path.write_text("\n".join(",".join([text, *wide[1:]]) for text in ["subject", *subjects(6)]))
+    begun = time.process_time()
+    run = fit_run(read_texts(path, "subject"), tmp_path / "run", TopicModel(n_topics=2))
+    assert time.process_time() - begun < 15
+    assert run.input().columns == wide
 
 
 def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):

@@ -232,14 +232,14 @@ class ParquetWriter(_Writer):
             self._write_part()
 
     def _typed(self, frame: pl.DataFrame) -> pl.DataFrame:
-        schema = self._known_schema()
+        schema, found = self._known_schema(), frame.schema  # polars makes it anew whenever it is asked for
         for name, dtype in schema.items():
-            if frame.schema[name] not in (dtype, pl.Null):
+            if found[name] not in (dtype, pl.Null):
                 raise InputError(
-                    f"{self.path}: column {name!r} has type {dtype}, but a batch has {frame.schema[name]}; "
+                    f"{self.path}: column {name!r} has type {dtype}, but a batch has {found[name]}; "
                     "give all batches the same types, or pass a schema"
                 )
-        return frame if frame.schema == schema else frame.cast(schema)
+        return frame if found == schema else frame.cast(schema)
 
     def _write_part(self) -> None:
         part = self._new()

@@ -79,7 +79,8 @@ class TextStore:
         """The rows of the file, some at a time, with all their columns."""
         for number in range(len(self._starts) - 1):
             part = pl.read_parquet(self._path("rows", number), glob=False, hive_partitioning=False)
-            late = [pl.lit(None, dtype).alias(n) for n, dtype in self.columns.items() if n not in part]
+            there = set(part.columns)
+            late = [pl.lit(None, dtype).alias(n) for n, dtype in self.columns.items() if n not in there]
             # by [], as polars takes a column called * or ^a$ for a pattern otherwise
             yield part.with_columns(late)[list(self.columns)]
 
