@@ -15,7 +15,7 @@ import pytest
 
 from coterie import TopicModel
 from coterie.errors import InputError
-from coterie.runs import assigned_table, edits_of, fit_run, open_run
+from coterie.runs import assigned_table, edit_run, edits_of, fit_run, open_run
 from coterie.runs.record import ADDED
 from coterie.storage.tables import read_csv
 from coterie.text import read_texts
@@ -432,15 +432,23 @@ def test_texts_in_another_language_are_told(tmp_path):
 
 
 def test_what_the_user_put_there_stays(folder, tmp_path):
-    (folder / "notes.txt").write_text("mine")
-    (folder / "plots").mkdir()
-    (folder / "plots" / "a.png").write_bytes(b"png")
+    mine = ["notes.txt", "plots/a.png", "model/card.md", "model/old/state.json"]
+    for name in mine:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(name)
+
+    def assert_there():
+        assert [(folder / name).read_text() for name in mine] == mine
+        assert not set(mine) & set(open_run(folder).info["files"])
+
     fit_run(written(tmp_path), folder, TopicModel(n_topics=2))
-    assert (folder / "notes.txt").read_text() == "mine"
-    assert (folder / "plots" / "a.png").read_bytes() == b"png"
+    assert_there()
     assert len(open_run(folder).model.topics) == 2
     open_run(folder).save()
-    assert (folder / "notes.txt").read_text() == "mine"
+    assert_there()
+    edit_run(folder, lambda model: model.edits.rename(0, "Named"))
+    edit_run(folder, lambda model: model.edits.ban("parcel"))
+    assert_there()
 
 
 def test_a_foreign_folder_is_refused(tmp_path):

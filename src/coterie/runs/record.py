@@ -19,6 +19,7 @@ from typing import Any
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.storage.files import checksum, opened, read_json
+from coterie.storage.state import ARRAYS_FILE, STATE_FILE
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit
 
@@ -31,7 +32,10 @@ MODEL, TOPICS, TABLE, SHEET, EDITS = (
     "edits.json",
 )
 REPORT, MAP = "report.html", "map.safetensors"
-OURS = (MODEL, TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT, MAP)
+OURS = (
+    *(f"{MODEL}/{name}" for name in (STATE_FILE, ARRAYS_FILE)),
+    *(TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT, MAP),
+)
 VERSION = 1
 #: Columns that a run adds to those of the input.
 ADDED = ("topic", "label", "confidence", "second", "reason")
