@@ -46,6 +46,7 @@ def reported() -> Iterator[None]:
 
     Bugs pass through and end in a traceback.
     """
+    _open_closed_streams()
     _escape_unprintable()
     try:
         with _warnings_as_sentences(), _signals_raise():
@@ -72,7 +73,7 @@ def reported() -> Iterator[None]:
 
 def _print_error(sentence: str) -> None:
     # file and column names may contain control characters
-    with suppress(BrokenPipeError):
+    with suppress(OSError):
         click.echo(f"coterie: {safe(sentence)}", err=True)
 
 
@@ -172,6 +173,17 @@ def _signals_raise() -> Iterator[None]:
         sys.unraisablehook = swallowed_before
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _open_closed_streams() -> None:
+    """Let streams that the shell has closed lead nowhere; else files would get their numbers."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _escape_unprintable() -> None:
