@@ -125,6 +125,10 @@ def test_a_fault_of_the_program_shows_its_traceback():
     [
         ("raise MemoryError", "not enough memory; try fewer texts"),
         (
+            'raise RuntimeError("can\'t start new thread")',
+            "the system allows no more threads; try fewer texts",
+        ),
+        (
             "raise OSError(28, 'No space left on device', '/full')",
             "/full: No space left on device; free some space",
         ),
@@ -264,6 +268,17 @@ def test_commands_stand_in_the_help_in_the_order_of_the_table():
     page = CliRunner().invoke(main, ["--help"]).output
     places = [page.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
+
+
+def test_a_sentence_has_a_readable_length():
+    work = (
+        "from coterie.errors import InputError; raise InputError('begin ' + 'x' * 100_000 + '; then do this')"
+    )
+    done = subprocess.run(program(work), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert len(done.stderr) < 650
+    assert done.stderr.startswith("coterie: begin xxx")
+    assert done.stderr.endswith("; then do this\n")
 
 
 @pytest.fixture(scope="module")
