@@ -543,6 +543,52 @@ def test_a_damaged_run_is_told_in_one_sentence(folder, name):
         assert "newer coterie" in str(told.value)
 
 
+WRONG_ENTRIES = {
+    "made": [5],
+    "command": [None, ["coterie"], {}],
+    "versions": [None, [], {"coterie": 1}, {"numpy": "2"}],
+    "parameters": [None, [], "x"],
+    "parameters.language": [5, [5], {}],
+    "parameters.seed_words": [5, {"a": 5}, {"a": [5]}, ["a"]],
+    "columns": [None, {"topic": 5}],
+    "data": [None, [], "x"],
+    "data.source": [None, 5],
+    "data.column": [None, 5],
+    "data.texts": [None, -1, True, 1.5, "41"],
+    "data.tokenised": [1, "yes", []],
+    "data.date": [5, ["x"], {}],
+    "data.label": [5, ["x"], {}],
+    "data.skipped": ["x", [], -1, 1.5, {}],
+    "data.sha256": [5],
+    "topics": [None, {}, ["0"], [True], [-1]],
+    "number_of_topics": [5, "x", []],
+    "known": ["x", -1, []],
+    "distinct": ["x", -1, 2.5],
+    "edits_applied": ["x", -1, []],
+    "seconds": [None, [], {"fit": "x"}, {"fit": None}],
+    "warnings": [None, [5], "x"],
+    "files": [None, {"a": 5}],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in WRONG_ENTRIES.items() for v in values])
+def test_an_entry_of_the_wrong_type_is_named(folder, name, value):
+    *inside, last = name.split(".")
+    info = json.loads((folder / "run.json").read_text())
+    (info[inside[0]] if inside else info)[last] = value
+    (folder / "run.json").write_text(json.dumps(info))
+    with pytest.raises(InputError, match=f"run.json is damaged: the entry '{name}") as told:
+        open_run(folder)
+    assert "\n" not in str(told.value)
+
+
+def test_entries_that_older_runs_lack(folder):
+    change(folder, known=..., distinct=..., edits_applied=..., number_of_topics=...)
+    edit_run(folder, lambda model: model.edits.rename(0, "Named"))
+    everything(folder)
+    assert open_run(folder).info["edits_applied"] == 1
+
+
 @pytest.fixture(scope="module")
 def other(tmp_path_factory):
     """A run with as many texts and topics, of other texts."""
