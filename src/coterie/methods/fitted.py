@@ -18,7 +18,7 @@ from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import take_sample
 from coterie.embeddings import Vectors
-from coterie.engines import Block, Engine
+from coterie.engines import Block, Engine, MemoryEngine
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
 from coterie.progress import tell
@@ -158,7 +158,7 @@ def fit_method(
         estimator = methods.make(method, chosen.n_topics, random_state)
     tell("learning topics", 0)
     if hasattr(estimator, "learn"):
-        estimator.learn(documents)
+        estimator.learn(_in_memory(documents) if getattr(estimator, "needs_memory", False) else documents)
     else:  # steps of a pipeline need a matrix, and know no weights
         estimator.fit(unfolded())
     return BorrowedSpace(estimator, space), chosen
@@ -183,6 +183,10 @@ def _unfitted(method: Any, n_topics: Any, random_state: Any, source: Any) -> Any
     if source is not None:
         raise InputError(f"embeddings need the method 'coterie', got {method!r}")
     return estimator
+
+
+def _in_memory(documents: Engine) -> Engine:
+    return documents if documents.in_memory else MemoryEngine(list(documents.map(lambda block: block)))
 
 
 def _space(documents: Engine) -> Space:
