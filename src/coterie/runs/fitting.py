@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.runs.record import MARKER, OURS, edits_of, read_record, recorded
 from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts
 from coterie.runs.run import Run
 from coterie.runs.writing import added_names, write_run
-from coterie.storage.folder import FolderLock, replaced
+from coterie.storage.folder import FolderLock, as_path, replaced
 from coterie.storage.tables import has_bytes
 from coterie.text.inputs import choose_column
 from coterie.text.readers import TextSource
@@ -51,7 +51,7 @@ def fit_run(
     command
         The command line, for run.json.
     """
-    folder = Path(folder)
+    folder = as_path(folder)
     with (
         FolderLock(folder) as lock,
         replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging,
@@ -91,6 +91,8 @@ def _check_columns(texts: TextStore, wanted: Iterable[str | None]) -> None:
     for name in wanted:
         if name is None:
             continue
+        if not isinstance(name, str):
+            raise InputError(f"the name of a column must be a string, got {shown(name)}")
         if texts.complete:  # JSON Lines may have a column later
             choose_column(list(texts.columns), name, texts.file.source_name)
         kind = texts.columns.get(name)

@@ -19,6 +19,7 @@ from typing import Any
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.storage.files import checksum, opened, read_json
+from coterie.storage.folder import as_path
 from coterie.storage.state import ARRAYS_FILE, STATE_FILE
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit
@@ -155,9 +156,9 @@ def check_file(folder: Path, name: str, info: dict[str, Any]) -> Path:
     return path
 
 
-def edits_of(folder: Path) -> tuple[Edit, ...]:
+def edits_of(folder: str | Path) -> tuple[Edit, ...]:
     """The log of edits of a run folder; none if there is no run yet."""
-    path = folder / EDITS
+    path = as_path(folder) / EDITS
     if not os.path.lexists(path):
         return ()
     with opened(path) as (file, size):

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 
 #: Texts in a batch: large enough to be fast, small enough to save memory.
 BATCH_ROWS = 131_072
@@ -109,6 +109,8 @@ def choose_column(names: Sequence[str], column: str | None, source_name: str = "
             f"{listed(names)}"
         )
     chosen = names[0] if column is None else column
+    if not isinstance(chosen, str):
+        raise InputError(f"the name of a column must be a string, got {shown(chosen)}")
     if chosen not in names:
         near = get_close_matches(chosen.casefold(), [name.casefold() for name in names], n=1)
         meant = next((name for name in names if near and name.casefold() == near[0]), None)
@@ -174,6 +176,20 @@ def clean(values: Sequence[Any], first: int = 0, tokenised: bool | None = None) 
         raise InputError(
             f"text {first + row} contains half a character (a lone surrogate): {str(values[row])[:60]!r}"
         ) from None
+
+
+def strings(name: str, values: Any) -> tuple[str, ...]:
+    """Several words or names, in any collection but a single string."""
+    try:
+        found = () if isinstance(values, (str, bytes, Mapping)) else tuple(values)
+    except TypeError:
+        found = ()
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a list of strings, got {shown(values)}")
+    for value in found:
+        if not isinstance(value, str) or not is_unicode(value):
+            raise InputError(f"{name} must be a list of strings, but contains {shown(value)}")
+    return tuple(map(str, found))
 
 
 def is_unicode(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.results import Topic, Topics
 from coterie.text.inputs import is_unicode
 from coterie.topics import edits as log
@@ -97,8 +97,8 @@ class Edits(Sequence[Edit]):
         """Undo the last edit, or the last few."""
         if not len(self):
             raise InputError("there is no edit to undo")
-        if not 1 <= edits <= len(self):
-            raise InputError(f"there are {len(self)} edits to undo, not {edits}")
+        if not isinstance(edits, int) or not 1 <= edits <= len(self):
+            raise InputError(f"there are {len(self)} edits to undo, not {shown(edits)}")
         undo(self._model, edits)
         return self
 
@@ -142,7 +142,7 @@ class Edits(Sequence[Edit]):
 
 def apply(model: TopicModel, edits: Iterable[Edit]) -> None:
     """Apply edits in order and add them to the log, all or none."""
-    edits = tuple(edits)
+    edits = log.checked_edits(tuple(edits))
     if any(edit.kind != "rename" for edit in edits):
         _texts_of(model, "topics are edited with the texts they were learned from")
     before = model.state, model._history
