@@ -1,9 +1,11 @@
 """The run folder: what is written, what is read again, and what is refused."""
 
+import datetime as dt
 import hashlib
 import json
 import os
 import shutil
+import time
 import warnings
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 
 from coterie import TopicModel
 from coterie.errors import InputError
-from coterie.runs import assigned_table, edits_of, fit_run, open_run
+from coterie.runs import assigned_table, edit_run, edits_of, fit_run, open_run
 from coterie.runs.record import ADDED
 from coterie.storage.tables import read_csv
 from coterie.text import read_texts
@@ -217,6 +219,69 @@ def test_types_of_columns_are_kept(tmp_path):
     assert run.input().equals(frame)
 
 
+def odd_columns(folder):
+    length = len(TEXTS)
+    frame = pl.DataFrame(
+        {
+            "subject": TEXTS,
+            "photo": [b"x"] * length,
+            "tags": [["a"]] * length,
+            "pair": [{"a": b"x"}] * length,
+            "age": [dt.timedelta(days=1)] * length,
+        }
+    )
+    frame.write_parquet(folder / "tickets.parquet")
+    return frame, read_texts(folder / "tickets.parquet", "subject")
+
+
+def test_columns_of_bytes_are_left_out_of_the_csv_file(tmp_path):
+    frame, source = odd_columns(tmp_path)
+    with pytest.warns(
+        UserWarning, match="columns 'photo', 'pair' contain bytes, which are not text: left out"
+    ):
+        run = fit_run(source, tmp_path / "run", TopicModel(n_topics=3))
+    assert run.input().equals(frame)
+    assert read_csv(tmp_path / "run" / "assignments.csv").columns == ["subject", "tags", "age", *ADDED]
+    run.with_texts().edits.rename(0, "Named")
+    assert run.save().input().equals(frame)
+
+
+@pytest.mark.parametrize("part", ["date", "class_column"])
+@pytest.mark.parametrize("name", ["photo", "tags", "pair", "age", "Subject"])
+def test_columns_that_cannot_be_dates_or_classes_are_refused_before_learning(
+    tmp_path, monkeypatch, part, name
+):
+    monkeypatch.setattr("coterie.topics.model.fit_method", None)
+    expected = (
+        "has no column 'Subject'; it has .*did you mean 'subject'"
+        if name == "Subject"
+        else f"'{name}' contains"
+    )
+    with pytest.raises(InputError, match=expected):
+        fit_run(odd_columns(tmp_path)[1], tmp_path / "run", TopicModel(n_topics=3), **{part: name})
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_column_of_json_lines_may_come_late(tmp_path):
+    path = tmp_path / "tickets.jsonl"
+    lines = [{"subject": text} for text in TEXTS * 3] + [{"subject": TEXTS[0], "when": "2024-05-31"}]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    source = read_texts(path, "subject", batch_rows=40)
+    run = fit_run(source, tmp_path / "run", TopicModel(n_topics=3), date="when")
+    assert run.table["when"].null_count() == len(TEXTS) * 3
+
+
+@pytest.mark.slow
+def test_many_columns_take_time_by_their_number_not_its_square(tmp_path):
+    path = tmp_path / "wide.csv"
+    wide = ["subject", *map(str, range(6_000))]
+    path.write_text("\n".join(",".join([text, *wide[1:]]) for text in ["subject", *subjects(6)]))
+    begun = time.process_time()
+    run = fit_run(read_texts(path, "subject"), tmp_path / "run", TopicModel(n_topics=2))
+    assert time.process_time() - begun < 15
+    assert run.input().columns == wide
+
+
 def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):
     model = TopicModel(np.int64(3), seed_words={"Post": np.array(["parcel", "van"])})
     run = fit_run(written(tmp_path), tmp_path / "run", model)
@@ -367,15 +432,23 @@ def test_texts_in_another_language_are_told(tmp_path):
 
 
 def test_what_the_user_put_there_stays(folder, tmp_path):
-    (folder / "notes.txt").write_text("mine")
-    (folder / "plots").mkdir()
-    (folder / "plots" / "a.png").write_bytes(b"png")
+    mine = ["notes.txt", "plots/a.png", "model/card.md", "model/old/state.json"]
+    for name in mine:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(name)
+
+    def assert_there():
+        assert [(folder / name).read_text() for name in mine] == mine
+        assert not set(mine) & set(open_run(folder).info["files"])
+
     fit_run(written(tmp_path), folder, TopicModel(n_topics=2))
-    assert (folder / "notes.txt").read_text() == "mine"
-    assert (folder / "plots" / "a.png").read_bytes() == b"png"
+    assert_there()
     assert len(open_run(folder).model.topics) == 2
     open_run(folder).save()
-    assert (folder / "notes.txt").read_text() == "mine"
+    assert_there()
+    edit_run(folder, lambda model: model.edits.rename(0, "Named"))
+    edit_run(folder, lambda model: model.edits.ban("parcel"))
+    assert_there()
 
 
 def test_a_foreign_folder_is_refused(tmp_path):
@@ -468,6 +541,52 @@ def test_a_damaged_run_is_told_in_one_sentence(folder, name):
     assert str(folder) in str(told.value)
     if "future" in name:
         assert "newer coterie" in str(told.value)
+
+
+WRONG_ENTRIES = {
+    "made": [5],
+    "command": [None, ["coterie"], {}],
+    "versions": [None, [], {"coterie": 1}, {"numpy": "2"}],
+    "parameters": [None, [], "x"],
+    "parameters.language": [5, [5], {}],
+    "parameters.seed_words": [5, {"a": 5}, {"a": [5]}, ["a"]],
+    "columns": [None, {"topic": 5}],
+    "data": [None, [], "x"],
+    "data.source": [None, 5],
+    "data.column": [None, 5],
+    "data.texts": [None, -1, True, 1.5, "41"],
+    "data.tokenised": [1, "yes", []],
+    "data.date": [5, ["x"], {}],
+    "data.label": [5, ["x"], {}],
+    "data.skipped": ["x", [], -1, 1.5, {}],
+    "data.sha256": [5],
+    "topics": [None, {}, ["0"], [True], [-1]],
+    "number_of_topics": [5, "x", []],
+    "known": ["x", -1, []],
+    "distinct": ["x", -1, 2.5],
+    "edits_applied": ["x", -1, []],
+    "seconds": [None, [], {"fit": "x"}, {"fit": None}],
+    "warnings": [None, [5], "x"],
+    "files": [None, {"a": 5}],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in WRONG_ENTRIES.items() for v in values])
+def test_an_entry_of_the_wrong_type_is_named(folder, name, value):
+    *inside, last = name.split(".")
+    info = json.loads((folder / "run.json").read_text())
+    (info[inside[0]] if inside else info)[last] = value
+    (folder / "run.json").write_text(json.dumps(info))
+    with pytest.raises(InputError, match=f"run.json is damaged: the entry '{name}") as told:
+        open_run(folder)
+    assert "\n" not in str(told.value)
+
+
+def test_entries_that_older_runs_lack(folder):
+    change(folder, known=..., distinct=..., edits_applied=..., number_of_topics=...)
+    edit_run(folder, lambda model: model.edits.rename(0, "Named"))
+    everything(folder)
+    assert open_run(folder).info["edits_applied"] == 1
 
 
 @pytest.fixture(scope="module")

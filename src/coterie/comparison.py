@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Literal
 
 from coterie import methods as table
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.progress import silent, tell
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: More classes than this are hardly topics, and would take hours.
 _MOST_CLASSES = 300
+_MOST_RESTARTS = 10_000
 #: Methods compared by default: those that need no extra package.
 DEFAULT_METHODS = ("coterie", "nmf-ncut", "term-nmf", "semantic-nmf", "nystrom", "spherical-kmeans")
 #: Measures with known classes, and measures without; the first of each is the main one.
@@ -133,8 +134,13 @@ def compare(
     (2, 1.0)
     """
     chosen = _chosen(methods)
-    if n_restarts < 1:
-        raise InputError(f"n_restarts must be at least 1, got {n_restarts}")
+    if not isinstance(n_restarts, int) or not 1 <= n_restarts <= _MOST_RESTARTS:
+        raise InputError(
+            f"n_restarts must be at least 1 and at most {_MOST_RESTARTS}, got {shown(n_restarts)}"
+        )
+    for name, column in (("texts", texts), ("classes", classes)):
+        if column is not None or name == "texts":
+            _check_column(name, column)
     distinct = _distinct(classes, len(texts))
     asked = _asked(n_topics, distinct, len(texts))
     shared = _read(texts, classes, vectorizer)
@@ -170,7 +176,9 @@ class _Fits:
 
 def _chosen(methods: Iterable[str]) -> list[str]:
     """The methods to compare, each once."""
-    chosen = list(dict.fromkeys(methods))
+    from coterie.text.inputs import strings
+
+    chosen = list(dict.fromkeys(strings("methods", methods)))
     if not chosen:
         raise InputError(f"methods must name at least one of {', '.join(table.names())}")
     for name in chosen:
@@ -183,6 +191,12 @@ def _number_of_topics(shared: _Texts) -> NumberOfTopics | None:
     from coterie.cluster import Coterie
 
     return Coterie("auto", refine=False, restarts=1, random_state=0).fit(shared.X).number_of_topics_
+
+
+def _check_column(name: str, column: Any) -> None:
+    one = isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__")
+    if one or len(getattr(column, "shape", (0,))) != 1:
+        raise InputError(f"{name} must be a list with one entry per text, got {shown(column)}")
 
 
 def _distinct(classes: Sequence[str | None] | None, n_texts: int) -> set[str]:
@@ -203,11 +217,18 @@ def _asked(n_topics: Size | Iterable[Size] | None, classes: set[str], n_texts: i
     """The numbers of topics to try, each once; "auto" is still to be estimated."""
     if n_topics is None:
         return [_number_of_classes(classes)]
-    asked: list[Size] = [n_topics] if isinstance(n_topics, int) or n_topics == "auto" else list(n_topics)
+    several = (
+        isinstance(n_topics, Iterable)
+        and not isinstance(n_topics, str)
+        and getattr(n_topics, "shape", None) != ()
+    )
+    asked: list[Any] = list(n_topics) if several else [n_topics]  # type: ignore[arg-type]
     for size in asked:
-        if size != "auto" and not 1 <= size <= n_texts:
+        estimated = isinstance(size, str) and size == "auto"
+        if not estimated and not (isinstance(size, int) and 1 <= size <= n_texts):
             raise InputError(
-                f"the number of topics must be between 1 and the number of texts, {n_texts}; got {size}"
+                f"the number of topics must be between 1 and the number of texts, {n_texts}; "
+                f"got {shown(size)}"
             )
     return list(dict.fromkeys(asked))
 
@@ -234,6 +255,8 @@ def _read(
     from coterie.corpus import Vectorizer
 
     vectorizer = Vectorizer(min_df=2) if vectorizer is None else vectorizer
+    if not isinstance(vectorizer, Vectorizer):
+        raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(vectorizer)}")
     X = vectorizer.fit_transform(texts)
     if not X.shape[1]:
         raise InputError(

@@ -3,3 +3,8 @@
 
 class InputError(ValueError):
     """Input that cannot be used as it is. The message names the place, the value and the way out."""
+
+
+def shown(value: object) -> str:
+    """A value for a sentence: in one line, not too long."""
+    return " ".join(repr(value)[:80].split())

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coterie.engines import Engine, as_engine
 from coterie.engines.base import Block
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.linalg.canonical import canonical
 
 Array = npt.NDArray[np.float64]
@@ -35,6 +35,10 @@ class Documents:
     engine: Engine
     columns: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int64] | None
+
+
+#: Numbers from here on fit into no index of an array.
+_MOST = 1 << 31
 
 
 class DocumentEstimator(BaseEstimator):
@@ -64,7 +68,7 @@ class DocumentEstimator(BaseEstimator):
         """
         documents = self._documents(X, sample_weight)
         with one_blas_thread():
-            self._learn(documents.engine, check_random_state(self.random_state))
+            self._learn(documents.engine, random_of(self.random_state))
             self._restore_columns(documents)
             self._after_fit(X, documents)
         return self
@@ -76,7 +80,7 @@ class DocumentEstimator(BaseEstimator):
         """
         checked = self._documents(documents, None)
         with one_blas_thread():
-            self._learn(checked.engine, check_random_state(self.random_state))
+            self._learn(checked.engine, random_of(self.random_state))
         return self
 
     def _restore_columns(self, documents: Documents) -> None:
@@ -276,11 +280,27 @@ def check_block(block: Block, non_negative: bool) -> None:
         raise InputError("X must be non-negative, got negative values in a row block")
 
 
+def random_of(random_state: Any) -> np.random.RandomState:
+    """The random numbers of a seed, or of a generator that is given."""
+    try:
+        return check_random_state(random_state)
+    except (ValueError, TypeError):
+        raise InputError(
+            "random_state must be None, a whole number from 0 to 2**32 - 1 or a RandomState, "
+            f"got {shown(random_state)}"
+        ) from None
+
+
 def check_count(name: str, value: Any, owner: object, least: int = 1) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
-        kind = f"a whole number of at least {least}"
-        raise InputError(f"The parameter {name!r} of {type(owner).__name__} must be {kind}, got {value!r}")
+    """A whole number of at least `least`, which must fit into an array's index."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+    if not whole or not least <= value < _MOST:
+        kind = f"a whole number of at least {least}" + (
+            f" and below {_MOST}" if whole and value >= least else ""
+        )
+        raise InputError(
+            f"The parameter {name!r} of {type(owner).__name__} must be {kind}, got {shown(value)}"
+        )
     return int(value)
 
 
@@ -289,7 +309,9 @@ def check_amount(name: str, value: Any, owner: object, least: float = 0.0) -> fl
     number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     if not number or not least <= value < np.inf:
         kind = f"a finite number of at least {least:g}"
-        raise InputError(f"The parameter {name!r} of {type(owner).__name__} must be {kind}, got {value!r}")
+        raise InputError(
+            f"The parameter {name!r} of {type(owner).__name__} must be {kind}, got {shown(value)}"
+        )
     return float(value)
 
 
@@ -298,7 +320,7 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...], owner: object)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         listed = ", ".join(map(repr, choices))
         raise InputError(
-            f"The parameter {name!r} of {type(owner).__name__} must be one of {listed}, got {value!r}"
+            f"The parameter {name!r} of {type(owner).__name__} must be one of {listed}, got {shown(value)}"
         )
 
 

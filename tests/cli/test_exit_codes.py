@@ -125,6 +125,10 @@ def test_a_fault_of_the_program_shows_its_traceback():
     [
         ("raise MemoryError", "not enough memory; try fewer texts"),
         (
+            'raise RuntimeError("can\'t start new thread")',
+            "the system allows no more threads; try fewer texts",
+        ),
+        (
             "raise OSError(28, 'No space left on device', '/full')",
             "/full: No space left on device; free some space",
         ),
@@ -264,3 +268,56 @@ def test_commands_stand_in_the_help_in_the_order_of_the_table():
     page = CliRunner().invoke(main, ["--help"]).output
     places = [page.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
+
+
+def test_a_sentence_has_a_readable_length():
+    work = (
+        "from coterie.errors import InputError; raise InputError('begin ' + 'x' * 100_000 + '; then do this')"
+    )
+    done = subprocess.run(program(work), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert len(done.stderr) < 650
+    assert done.stderr.startswith("coterie: begin xxx")
+    assert done.stderr.endswith("; then do this\n")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A file of texts and its run."""
+    folder = tmp_path_factory.mktemp("small")
+    pl.DataFrame({"text": ["late parcel", "lost parcel", "card refund", "tax refund"] * 3}).write_csv(
+        folder / "t.csv"
+    )
+    command = [COTERIE, "fit", folder / "t.csv", "--topics", "2", "--out", folder / "run"]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "without_input"),
+    [
+        ("fit - --format csv --topics 2 --out again", 2),
+        ("fit t.csv --topics 2 --out again", 0),
+        ("assign run -", 2),
+        ("topics run", 0),
+        ("edit rename run 0 Post", 0),
+        ("topics nowhere", 2),
+    ],
+)
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_lead_nowhere(small, command, without_input, closed):
+    given = "" if "<" in closed else "< t.csv"
+    shell = f"exec {COTERIE} {command} {given} {closed}"
+    ended = subprocess.run(["bash", "-c", shell], cwd=small, check=False, capture_output=True, text=True)
+    expected = without_input if "<" in closed or "nowhere" in command else 0
+    assert ended.returncode == expected, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.splitlines()) <= 1
+    if "2>&-" not in closed and expected:
+        assert ended.stderr.startswith("coterie: ")
+
+
+def test_an_error_that_cannot_be_told_keeps_its_code(small):
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([COTERIE, "topics", "nowhere"], cwd=small, stderr=full, check=False)
+    assert ended.returncode == 2

@@ -1,9 +1,14 @@
 """Who is answered: names, sites, tokens, sizes; and what every answer carries."""
 
+import base64
+import hashlib
+import json
+import re
+
 import pytest
 from explore_runs import client_of
 
-from coterie.explore.guard import POLICY, is_loopback, report_policy, served_names
+from coterie.explore.guard import POLICY, is_loopback, served_names
 
 ALLOWED = ["127.0.0.1", "127.0.0.1:8765", "localhost:1", "LOCALHOST", "[::1]", "[::1]:80"]
 FOREIGN = [
@@ -215,4 +220,23 @@ def test_a_report_may_run_its_own_script_and_no_other(reader):
     for digest in policy.split("'"):
         if digest.startswith("sha256-"):
             assert digest in answer.text.split("</head>")[0]
-    assert "script-src 'none'" in report_policy(b"<script>alert(1)</script>")
+
+
+def test_a_script_of_somebody_else_does_not_run_in_a_report(client, folder):
+    script = "document.title = 'mine'"
+    digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    ours = (folder / "run" / "report.html").read_text("utf-8")
+    allowed = client.get("/api/runs/run/report").headers["content-security-policy"]
+    page = re.sub("script-src '[^']*'", f"script-src '{digest}'", ours).replace(
+        "<body>", f"<body><script>{script}</script>"
+    )
+    assert digest in page
+    (folder / "run" / "report.html").write_text(page, "utf-8")
+    info = json.loads((folder / "run" / "run.json").read_text())
+    whole = page.encode()
+    info["files"]["report.html"] = {"bytes": len(whole), "sha256": hashlib.sha256(whole).hexdigest()}
+    (folder / "run" / "run.json").write_text(json.dumps(info))
+    answer = client.get("/api/runs/run/report")
+    assert script in answer.text
+    assert answer.headers["content-security-policy"] == allowed
+    assert digest not in allowed

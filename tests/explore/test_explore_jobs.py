@@ -65,19 +65,40 @@ def test_a_refit_under_another_name_leaves_the_run_alone(client, folder):
         assert change(client, "refit", name=name).status_code == 422, name
 
 
-def test_a_refit_of_tokens(folder, tmp_path):
-    path = tmp_path / "tokens.jsonl"
+def as_jsonl(path, lists):
+    path.write_text("".join(json.dumps({"t": tokens}) + "\n" for tokens in lists))
+
+
+def as_parquet(path, lists):
+    pl.DataFrame({"t": lists}).write_parquet(path)
+
+
+def as_parquet_with_nulls(path, lists):
+    pl.DataFrame({"t": [None, *([None, *tokens] for tokens in lists)]}).write_parquet(path)
+
+
+def as_arrays(path, lists):
+    pl.DataFrame({"t": lists}, schema={"t": pl.Array(pl.String, 4)}).write_parquet(path)
+
+
+@pytest.mark.parametrize("write", [as_jsonl, as_parquet, as_parquet_with_nulls, as_arrays])
+def test_a_refit_of_tokens(folder, tmp_path, write):
+    path = tmp_path / ("tokens.jsonl" if write is as_jsonl else "tokens.parquet")
     rows = pl.read_csv(write_texts(tmp_path / "texts.csv"))
-    path.write_text("".join(json.dumps({"t": text.split()}) + "\n" for text in rows["text"]))
+    write(path, [text.split() for text in rows["text"]])
     fit_run(read_texts(path, "t"), folder / "tokens", TopicModel(4))
     before = open_run(folder / "tokens")
     texts = before.input()
     with client_of(folder) as client:
+        shown = client.get("/api/runs/tokens/texts?limit=200").json()["rows"]
+        assert sorted(row["text"] for row in shown if row["text"]) == sorted(rows["text"])
+        assert client.get("/api/runs/tokens/texts/1").json()["text"] in set(rows["text"])
         assert finished(client, change(client, "refit", run="tokens"))["state"] == "done"
     after = open_run(folder / "tokens")
     assert after.info["data"] == before.info["data"]
     assert after.input().equals(texts)
     assert after.model.topics == before.model.topics
+    assert after.texts().list.eval(pl.element().is_null().any()).list.any().sum() == 0
 
 
 @pytest.fixture

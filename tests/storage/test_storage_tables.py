@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import io
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from coterie.errors import InputError
 from coterie.storage import tables
 from coterie.storage.tables import CsvWriter, ParquetWriter, neutralise, read_csv, read_parquet, restore
 
+COMMANDS = tuple("=+-@＝＋－＠")
 DANGEROUS = "=+-@\t\r\n\0\ufeff＝＋－＠"
 TEXTS = st.text(
     st.sampled_from(DANGEROUS + "''''\"\",; a1é^*$") | st.characters(exclude_categories=["Cs"]), max_size=12
@@ -43,6 +45,29 @@ def test_restore_undoes_neutralise_for_every_text_and_name(frame):
     assert_frame_equal(restore(restore(neutralise(masked))), frame)
 
 
+@pytest.mark.slow
+@given(st.lists(TEXTS, min_size=1, max_size=6), st.sampled_from(";\t|"))
+@settings(max_examples=300)
+def test_no_cell_is_a_command_whatever_separates_cells(texts, separator):
+    frame = pl.DataFrame({"n": ["id"] * len(texts), "text": texts})
+    with tempfile.TemporaryDirectory() as folder:
+        content = write(CsvWriter, Path(folder) / "x.csv", frame).read_bytes().decode().replace("\0", "")
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+        for row in csv.reader(io.StringIO(content, newline=""), delimiter=separator, quoting=quoting):
+            assert not any(cell.startswith(COMMANDS) for cell in row), row
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", "\n"])
+@pytest.mark.parametrize("quotes", ["", "'", '"', "\"'", "'\""])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_behind_a_separator_are_marked(separator, quotes, command):
+    text = f"late parcel{separator}{quotes}{command}cmd|' /C calc'!A0{separator}"
+    masked = neutralise(pl.DataFrame({text: [text]}))
+    assert masked.row(0) == (f"late parcel{separator}'{quotes}{command}cmd|' /C calc'!A0{separator}",)
+    assert masked.columns == [masked.item()]
+    assert restore(masked).to_dict(as_series=False) == {text: [text]}
+
+
 def test_only_dangerous_texts_change():
     texts = ["=1", "+1", "-1", "@a", "\t=1", "\r=1", "'=1", "''=1", "tea", "'tea'", "", None, "1-1", " =1"]
     masked = [
@@ -50,8 +75,8 @@ def test_only_dangerous_texts_change():
         "'+1",
         "'-1",
         "'@a",
-        "'\t=1",
-        "'\r=1",
+        "'\t'=1",
+        "'\r'=1",
         "''=1",
         "'''=1",
         "tea",
@@ -134,7 +159,9 @@ def test_csv_of_all_kinds_of_columns(tmp_path):
     assert found.row(1) == (None, "inf", None, None, None, None, '{"a":null,"b":null}', None, None, None)
     assert found.row(2) == found.row(0)
     for column in ([b"x"], [[b"x"]], [{"a": b"x"}], pl.Series([object()], dtype=pl.Object)):
-        with pytest.raises(InputError, match="column 'b' contains bytes or objects, which are not text"):
+        mixed = pl.DataFrame({"a": ["tea"], "b": column, "c": [1]})
+        assert read_csv(write(CsvWriter, tmp_path / "x.csv", mixed)).to_dicts() == [{"a": "tea", "c": "1"}]
+        with pytest.raises(InputError, match="all columns contain bytes, which are not text"):
             write(CsvWriter, tmp_path / "y.csv", pl.DataFrame({"b": column}))
     assert os.listdir(tmp_path) == ["x.csv"]
 

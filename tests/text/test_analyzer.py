@@ -105,6 +105,15 @@ def test_segmenter_is_checked():
         unspaced.resolve("mecab", chinese=True)
 
 
+def test_jieba_is_silent_without_a_cache_folder(tmp_path, monkeypatch, caplog):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "file" / "cache"))
+    unspaced._jieba.cache_clear()
+    assert unspaced.split("我的包裹在哪里", "jieba") == ["我", "的", "包裹", "在", "哪里"]
+    assert caplog.records == []
+    unspaced._jieba.cache_clear()
+
+
 def test_jieba_is_only_loaded_for_chinese():
     assert unspaced.resolve("auto", chinese=False) == "bigrams"
     assert unspaced.resolve("auto", chinese=True) == "jieba"

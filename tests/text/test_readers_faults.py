@@ -143,8 +143,8 @@ def test_a_missing_column_is_told_with_those_that_exist(file, name, content):
 
 def test_many_and_long_column_names_stay_readable(file):
     message = told(file(",".join(f"n{i}" + "x" * 1_000 for i in range(40)) + "\n"), "text")
-    assert message.endswith(" and 10 more")
-    assert len(message) < 3_000
+    assert message.endswith(" and 28 more")
+    assert len(message) < 600
 
 
 def test_too_many_columns(file):
@@ -441,7 +441,7 @@ def test_cut_parquet_and_workbooks(file, name):
     ("options", "message"),
     [
         ({"format": "pdf"}, r"format must be one of csv, tsv, jsonl, parquet, xlsx, lines; got 'pdf'"),
-        ({"batch_rows": 0}, r"batch_rows must be at least 1, got 0"),
+        ({"batch_rows": 0}, r"batch_rows must be a whole number of at least 1, got 0"),
         *[({"delimiter": d}, r"delimiter must be one character") for d in ("", ";;", '"', "\n", "\r")],
     ],
 )

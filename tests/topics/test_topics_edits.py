@@ -1,6 +1,7 @@
 """Topics that somebody changed: what moves, what stays, and what comes back."""
 
 import copy
+import time
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from contract import same_topics
 from coterie import TopicModel
 from coterie.errors import InputError
 from coterie.results import PINNED
-from coterie.topics import Edit, Reference
+from coterie.topics import Edit, Reference, editing
 
 TEXTS, TRUTH = planted_texts(80, 4, words=3, noise=1)
 #: one topic larger than the others, and texts of which nothing is known
@@ -286,6 +287,70 @@ def test_undo_goes_back_step_by_step(model):
         assert (shown(model), answers(model, ALL)) == expected
     with pytest.raises(InputError, match="no edit to undo"):
         model.edits.undo()
+
+
+def random_edits(model, rng, n_edits):
+    """Mostly bans and pins, of terms, texts and topics that are there, or were, or never were."""
+    terms = [*model.vectorizer_.vocabulary_.display, "nonsense"]
+    ids = [topic.id for topic in model.topics]
+
+    def reference():
+        return Reference.to(model.topics[int(rng.integers(len(ids)))])
+
+    made = []
+    for kind in rng.choice(
+        ["ban", "pin", "rename", "merge", "split"], n_edits, p=[0.5, 0.25, 0.1, 0.1, 0.05]
+    ):
+        if kind == "ban":
+            made.append(Edit("ban", terms=tuple(rng.choice(terms, rng.integers(1, 3)))))
+        elif kind == "pin":
+            made.append(Edit("pin", (reference(),), text=str(rng.choice(ALL))))
+        elif kind == "rename":
+            made.append(Edit("rename", (reference(),), label=f"Label {len(made)}"))
+        elif kind == "merge":
+            made.append(Edit("merge", (reference(), reference())))
+        else:
+            made.append(Edit("split", (reference(),), parts=2))
+    return made
+
+
+@pytest.mark.filterwarnings("ignore:skipped an edit")
+@pytest.mark.parametrize("seed", range(6))
+def test_edits_made_together_are_those_made_one_by_one(once, seed):
+    together, alone = copy.deepcopy(once), copy.deepcopy(once)
+    edits = random_edits(once, np.random.default_rng(seed), 20)
+    editing.replay(together, edits)
+    for edit in edits:
+        editing.replay(alone, [edit])
+    for back in (0, 1, 3, 7):
+        if back:
+            together.edits.undo(back)
+            alone.edits.undo(back)
+        assert together.topics == alone.topics
+        assert together.edits == alone.edits
+        assert together.state.skipped == alone.state.skipped
+        assert answers(together, ALL) == answers(alone, ALL)
+        assert together.state.description.known.ids == alone.state.description.known.ids
+        np.testing.assert_array_equal(
+            together.state.description.map.positions, alone.state.description.map.positions
+        )
+        np.testing.assert_array_equal(together.state.scores.position, alone.state.scores.position)
+
+
+def test_thousands_of_bans_are_described_once(model, monkeypatch):
+    described, described_before = [], editing.described
+    monkeypatch.setattr(
+        editing, "described", lambda *a, **k: described.append(1) or described_before(*a, **k)
+    )
+    terms = model.vectorizer_.vocabulary_.display[:5]
+    begun = time.process_time()
+    model.edits.apply(*(Edit("ban", terms=(terms[number % 5],)) for number in range(5_000)))
+    assert len(described) == 1
+    assert time.process_time() - begun < 10
+    assert len(model.edits) == 5_000
+    model.edits.undo(4_999)
+    assert len(model.edits) == 1
+    assert_sound(model)
 
 
 def test_edits_are_saved_with_the_model(model, tmp_path):

@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 from topic_texts import HOSTILE, answers, planted_texts, shown
 
 from contract import same_topics
-from coterie import TopicModel, Vectorizer
+from coterie import TopicModel, Vectorizer, methods
 from coterie.errors import InputError
 from coterie.results import NO_KNOWN_WORD
 from coterie.text import read_texts
@@ -99,6 +99,21 @@ def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, writ
     also.edits.pin(TEXTS[0], int(also.topics[-1].id)).merge(0, 1)
     assert shown(again) == shown(also)
     assert again.similar("parcel", 3) == also.similar("parcel", 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", methods.names())
+def test_every_method_learns_from_a_large_file(tmp_path, monkeypatch, method):
+    if method == "lda":
+        pytest.importorskip("tomotopy")
+    path = tmp_path / "texts.csv"
+    write_csv(path)
+    small, large = (TopicModel(n_topics=3, method=method) for _ in range(2))
+    small.fit(read_texts(path, "subject"))
+    monkeypatch.setattr(collection, "_LARGE", 0)
+    large.fit(read_texts(path, "subject"))
+    assert not large.collection.corpus.engine.in_memory
+    assert shown(large) == shown(small)
 
 
 @pytest.mark.slow

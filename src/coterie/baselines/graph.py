@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -158,6 +158,9 @@ class GraphNMF(MultiplicativeNMF):
     >>> (np.diff(model.objective_) <= 0).all()
     np.True_
     """
+
+    #: Whether it wants all documents in memory: it compares each with all others.
+    needs_memory: ClassVar[bool] = True
 
     def __init__(
         self,

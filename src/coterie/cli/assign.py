@@ -107,13 +107,13 @@ def _writer(out: Path | None, as_json: bool) -> Iterator[Any]:
 
 def _printed(as_json: bool) -> Any:
     """Print tables on standard output; CSV as in files, with formulas made harmless."""
-    from coterie.storage.tables import neutralise
+    from coterie.storage.tables import sheet
 
     first = True
 
     def write(frame: pl.DataFrame) -> None:
         nonlocal first
-        text = frame.write_ndjson() if as_json else neutralise(frame).write_csv(include_header=first)
+        text = frame.write_ndjson() if as_json else sheet(frame).write_csv(include_header=first)
         first = False
         # a file gets what the texts are; a terminal would obey control characters in them
         sys.stdout.write(safe_lines(text) if sys.stdout.isatty() else text)

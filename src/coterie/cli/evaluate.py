@@ -89,12 +89,13 @@ def _against_classes(run: Run, class_column: str) -> dict[str, Any]:
     import polars as pl
 
     from coterie.metrics import clustering_scores
+    from coterie.text.inputs import listed
 
     rows = run.input()
     if class_column not in rows.columns:
         raise InputError(
             f"the input of {run.folder} has no column {class_column!r}; its columns are "
-            f"{', '.join(rows.columns)}"
+            f"{listed(rows.columns)}"
         )
     names = run.columns
     frame = pl.DataFrame(

@@ -32,6 +32,9 @@ Exit codes:
   {CLOSED}  output closed early, as by "| head"
   {TERMINATED}  terminated (SIGTERM)"""
 
+_LONGEST = 600  # characters of a sentence
+_MORE_MEMORY = "try fewer texts, or a machine with more memory"
+
 #: Raised by newer versions of click to show the help page of a group without a command.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
@@ -46,6 +49,7 @@ def reported() -> Iterator[None]:
 
     Bugs pass through and end in a traceback.
     """
+    _open_closed_streams()
     _escape_unprintable()
     try:
         with _warnings_as_sentences(), _signals_raise():
@@ -68,19 +72,27 @@ def reported() -> Iterator[None]:
         except OSError:
             _discard_output()
         raise click.exceptions.Exit(WRONG) from None
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+        _print_error(f"the system allows no more threads; {_MORE_MEMORY}, or a higher limit (ulimit)")
+        raise click.exceptions.Exit(WRONG) from None
 
 
 def _print_error(sentence: str) -> None:
-    # file and column names may contain control characters
-    with suppress(BrokenPipeError):
-        click.echo(f"coterie: {safe(sentence)}", err=True)
+    # file and column names may contain control characters, and may be long
+    sentence = safe(sentence)
+    if len(sentence) > _LONGEST:
+        sentence = f"{sentence[: _LONGEST - 200]} … {sentence[-200:]}"
+    with suppress(OSError):
+        click.echo(f"coterie: {sentence}", err=True)
 
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, MemoryError):
-        return "not enough memory; try fewer texts, or a machine with more memory"
+        return f"not enough memory; {_MORE_MEMORY}"
     return _os_error(error) if isinstance(error, OSError) else str(error)
 
 
@@ -172,6 +184,17 @@ def _signals_raise() -> Iterator[None]:
         sys.unraisablehook = swallowed_before
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _open_closed_streams() -> None:
+    """Let streams that the shell has closed lead nowhere; else files would get their numbers."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _escape_unprintable() -> None:

@@ -141,11 +141,13 @@ def topics_table(
 
 
 def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> tuple[TopicModel, pl.DataFrame]:
+    from coterie.text.inputs import listed
+
     column = by if by is not None else over_time
     rows = run.input()
     if column not in rows.columns:
         raise InputError(
-            f"the input of {run.folder} has no column {column!r}; its columns are {', '.join(rows.columns)}"
+            f"the input of {run.folder} has no column {column!r}; its columns are {listed(rows.columns)}"
         )
     model = run.with_texts()
     values = rows[column]

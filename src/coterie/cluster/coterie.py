@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 
 from coterie.cluster.fusion import View, learn_view
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
@@ -25,7 +24,15 @@ from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
-from coterie.estimator import Array, Documents, TopicEstimator, check_block, check_choice, check_count
+from coterie.estimator import (
+    Array,
+    Documents,
+    TopicEstimator,
+    check_block,
+    check_choice,
+    check_count,
+    random_of,
+)
 from coterie.linalg.rows import inverse_lengths
 from coterie.linalg.spherical import spherical_kmeans
 from coterie.progress import counted, tell
@@ -169,7 +176,7 @@ class Coterie(TopicEstimator):
         columns = _checked_seed_columns(seed_columns, engine.n_terms)
         column = np.argsort(documents.columns)
         with one_blas_thread():
-            self._learn(engine, check_random_state(self.random_state), folded, [column[c] for c in columns])
+            self._learn(engine, random_of(self.random_state), folded, [column[c] for c in columns])
             n_topics = len(self.coefficients_)
 
             def read(block: Block) -> tuple[Array, Array]:
@@ -202,7 +209,7 @@ class Coterie(TopicEstimator):
         with one_blas_thread():
             self._learn(
                 engine,
-                check_random_state(self.random_state),
+                random_of(self.random_state),
                 vectors,
                 _checked_seed_columns(seed_columns, engine.n_terms),
             )

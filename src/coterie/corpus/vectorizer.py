@@ -18,9 +18,9 @@ from coterie.corpus.encoder import Encoder, Tokenizer
 from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.text.analyzer import Analyzer
-from coterie.text.inputs import InBatches, known_length, text_batches
+from coterie.text.inputs import InBatches, known_length, strings, text_batches
 from coterie.text.tokens import Kind
 from coterie.text.unspaced import Segmenter
 
@@ -179,17 +179,17 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def analyzer(self) -> Analyzer:
         """What turns word forms into terms, as the settings say."""
-        languages = (self.language,) if isinstance(self.language, str) else tuple(self.language)
+        languages = (self.language,) if isinstance(self.language, str) else strings("language", self.language)
         automatic = isinstance(self.stop_words, str)
         if automatic and self.stop_words != "auto":
             raise InputError(f"stop_words must be 'auto', None or a list of words, got {self.stop_words!r}")
-        own = () if automatic or self.stop_words is None else self.stop_words
+        own = () if automatic or self.stop_words is None else strings("stop_words", self.stop_words)
         return Analyzer(
             languages=languages,
             stem=self.stem,
             use_stop_words=automatic,
-            stop_words=frozenset(own) | frozenset(self.extra_stop_words),
-            drop=tuple(self.drop),
+            stop_words=frozenset((*own, *strings("extra_stop_words", self.extra_stop_words))),
+            drop=strings("drop", self.drop),  # type: ignore[arg-type]
             segmenter=self.segmenter,
         )
 
@@ -197,9 +197,12 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         return Limits(self.min_df, self.max_df, self.max_terms, self.min_words, self.ngrams)
 
     def _checked_tokenizer(self) -> Tokenizer:
-        if callable(self.tokenizer) or self.tokenizer in ("words", "whitespace"):
+        named = isinstance(self.tokenizer, str) and self.tokenizer in ("words", "whitespace")
+        if named or callable(self.tokenizer):
             return self.tokenizer
-        raise InputError(f"tokenizer must be 'words', 'whitespace' or a function, got {self.tokenizer!r}")
+        raise InputError(
+            f"tokenizer must be 'words', 'whitespace' or a function, got {shown(self.tokenizer)}"
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

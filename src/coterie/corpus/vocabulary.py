@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,17 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("min_df", "max_df"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not (
-                (isinstance(value, int) and value >= 0) or 0.0 <= value <= 1.0
-            ):
+            share = isinstance(value, (float, np.floating)) and 0.0 <= value <= 1.0
+            if not share and not (_is_whole(value) and value >= 0):
                 raise InputError(
-                    f"{name} must be a number of texts or a share between 0.0 and 1.0, got {value!r}"
+                    f"{name} must be a number of texts or a share between 0.0 and 1.0, got {shown(value)}"
                 )
-        if self.max_terms is not None and self.max_terms < 1:
-            raise InputError(f"max_terms must be at least 1 or None, got {self.max_terms!r}")
-        if not 1 <= self.ngrams <= 5:
-            raise InputError(f"ngrams must be between 1 and 5, got {self.ngrams!r}")
+        if self.max_terms is not None and not (_is_whole(self.max_terms) and self.max_terms >= 1):
+            raise InputError(f"max_terms must be at least 1 or None, got {shown(self.max_terms)}")
+        if not _is_whole(self.min_words):
+            raise InputError(f"min_words must be a whole number, got {shown(self.min_words)}")
+        if not (_is_whole(self.ngrams) and 1 <= self.ngrams <= 5):
+            raise InputError(f"ngrams must be between 1 and 5, got {shown(self.ngrams)}")
 
     def kept(self, document_frequency: npt.NDArray[np.int64], n_texts: int) -> npt.NDArray[np.bool_]:
         """Which terms to keep, given their document frequencies."""
@@ -129,3 +130,7 @@ def display_forms(forms: pl.DataFrame) -> pl.DataFrame:
         .first()
         .select("term", display=pl.when(inner_capital & mostly).then("form").otherwise("surface"))
     )
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from coterie.datasets import download, locations, read
 from coterie.datasets.catalog import CATALOG, SAMPLE, Entry
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.storage.cache import cache_folder
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def load(name: str) -> Dataset:
     >>> len(sample.texts) == len(sample.labels) == len(sample.dates)
     True
     """
-    if name == SAMPLE:
+    if isinstance(name, str) and name == SAMPLE:
         labels, texts, dates = read.sample(SAMPLE_FILE)
         return Dataset(SAMPLE, texts, labels, _SAMPLE_ABOUT, "en", False, dates)
     entry = _entry(name)
@@ -129,8 +129,8 @@ def describe() -> pl.DataFrame:
 
 
 def _entry(name: str) -> Entry:
-    if name not in CATALOG:
-        raise InputError(f"there is no data set {name!r}; available data sets: {', '.join(names())}")
+    if not isinstance(name, str) or name not in CATALOG:
+        raise InputError(f"there is no data set {shown(name)}; available data sets: {', '.join(names())}")
     return CATALOG[name]
 
 

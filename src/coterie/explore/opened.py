@@ -198,6 +198,7 @@ def _map_of_all(model: TopicModel) -> TextMap:
 def overview(opened: OpenedRun) -> Overview:
     """What the page shows first."""
     info, data, model = opened.run.info, opened.run.info["data"], opened.model
+    applied = info.get("edits_applied")
     return Overview(
         name=opened.name,
         version=opened.version,
@@ -216,7 +217,7 @@ def overview(opened: OpenedRun) -> Overview:
         checks=_checks(opened),
         topics=opened.panel.briefs(),
         edits=[EditEntry(number=i, sentence=str(edit)) for i, edit in enumerate(model.edits, start=1)],
-        left_out=max(len(model.edits) - int(info.get("edits_applied", len(model.edits))), 0),
+        left_out=0 if applied is None else max(len(model.edits) - applied, 0),
         can_undo=bool(model.edits),
         ready=opened.counted.ready,
         has_report=REPORT in info["files"],

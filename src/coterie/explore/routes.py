@@ -168,7 +168,7 @@ def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         if REPORT not in found.info["files"]:
             raise Missing(f"{run} has no report; fit again to write one")
         content = found.read(REPORT, Path.read_bytes)
-        policy = {"content-security-policy": report_policy(content)}
+        policy = {"content-security-policy": report_policy()}
         return Response(content, media_type="text/html; charset=utf-8", headers=policy)
 
 

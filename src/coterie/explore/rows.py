@@ -182,10 +182,11 @@ def _filled(column: pl.Series) -> pl.Series:
 
 def _listed(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Lists of tokens, which may be written as JSON."""
-    if dtype == pl.List:
-        return cell.cast(pl.List(pl.String)).fill_null(pl.lit([], dtype=pl.List(pl.String)))
-    text = cell.cast(pl.String).fill_null("")
-    return pl.when(text != "").then(text).otherwise(pl.lit("[]")).str.json_decode(pl.List(pl.String))
+    tokens = pl.List(pl.String)
+    if not dtype.is_nested():
+        text = cell.cast(pl.String).fill_null("")
+        cell = pl.when(text != "").then(text).otherwise(pl.lit("[]")).str.json_decode(tokens)
+    return cell.cast(tokens).list.drop_nulls().fill_null(pl.lit([], dtype=tokens))
 
 
 #: The day of a row without a date.

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 from coterie.errors import InputError
 from coterie.progress import Step, listening
-from coterie.text.inputs import text_column
+from coterie.text.inputs import token_column
 from coterie.text.readers import Batch, TextSource
 from coterie.text.readers.rows import Options
 
@@ -51,16 +51,8 @@ class Named(TextSource):
 
     def __iter__(self) -> Iterator[Batch]:
         for batch in super().__iter__():
-            yield replace(batch, texts=_tokens(batch.texts)) if self.tokenised else batch
+            yield replace(batch, texts=token_column(batch.texts)) if self.tokenised else batch
         self.skipped += self.lost
-
-
-def _tokens(texts: Any) -> Any:
-    """Lists of tokens, which tables keep as JSON."""
-    import polars as pl
-
-    lists = [json.loads(text) if text else [] for text in texts]
-    return text_column(pl.Series(texts.name, lists, dtype=pl.List(pl.String)))
 
 
 def main() -> None:

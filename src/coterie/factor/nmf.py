@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie import weights as term_weights
 from coterie.engines import Block, Engine
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.estimator import Array, Documents, TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
 from coterie.factor.rows import RowFactor
@@ -164,11 +164,14 @@ class NMF(TopicEstimator):
         return random_rows(rows, self.n_topics, random).T
 
     def _given_start(self, rows: Engine) -> Array:
-        U = np.array(self.init, dtype=np.float64).T
+        try:
+            U = np.array(self.init, dtype=np.float64).T
+        except (ValueError, TypeError):
+            U = np.zeros((0, 0))
         if U.shape != (rows.n_terms, self.n_topics) or not np.isfinite(U).all() or (U < 0).any():
             raise InputError(
                 f"The parameter 'init' of NMF must be a known start or {self.n_topics} topics × "
-                f"{rows.n_terms} terms, finite and non-negative, got {self.init!r:.100}"
+                f"{rows.n_terms} terms, finite and non-negative, got {shown(self.init)}"
             )
         return U[self._columns]
 

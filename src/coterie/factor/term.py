@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils import check_random_state
 
 from coterie import semantics
 from coterie import weights as term_weights
 from coterie.engines import Engine, as_engine
 from coterie.errors import InputError
-from coterie.estimator import Array, TopicEstimator, check_amount, check_choice, check_count
+from coterie.estimator import Array, TopicEstimator, check_amount, check_choice, check_count, random_of
 from coterie.factor import steps
 from coterie.linalg.canonical import canonical
 from coterie.linalg.svd import nonnegative_start
@@ -103,7 +102,7 @@ class TermNMF(TopicEstimator):
         self.n_features_in_ = C.shape[0]
         order = canonical(C).columns
         self.term_weights_ = np.ones(C.shape[0])
-        self._factorise(C[order][:, order], check_random_state(self.random_state))
+        self._factorise(C[order][:, order], random_of(self.random_state))
         self.components_ = np.ascontiguousarray(self.components_[:, np.argsort(order)])
         self.fallback_ = 0
         return self

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,8 +108,8 @@ def find(name: str) -> Method:
     Traceback (most recent call last):
     coterie.errors.InputError: unknown method 'k-menas'; choose one of coterie, nmf, ..., lda
     """
-    if name not in METHODS:
-        raise InputError(f"unknown method {name!r}; choose one of {', '.join(METHODS)}")
+    if not isinstance(name, str) or name not in METHODS:
+        raise InputError(f"unknown method {shown(name)}; choose one of {', '.join(METHODS)}")
     return METHODS[name]
 
 

@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from coterie import methods
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import take_sample
 from coterie.embeddings import Vectors
-from coterie.engines import Block, Engine
+from coterie.engines import Block, Engine, MemoryEngine
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
+from coterie.estimator import random_of
 from coterie.progress import tell
 
 Array = npt.NDArray[np.float64]
@@ -152,13 +152,13 @@ def fit_method(
     with one_blas_thread():
         space = _space(documents)
     chosen: NumberOfTopics | None = None
-    if n_topics == "auto" and isinstance(method, str):
+    if _is_auto(n_topics) and isinstance(method, str):
         with one_blas_thread():
             chosen = _number_of_topics(documents, space, random_state)
         estimator = methods.make(method, chosen.n_topics, random_state)
     tell("learning topics", 0)
     if hasattr(estimator, "learn"):
-        estimator.learn(documents)
+        estimator.learn(_in_memory(documents) if getattr(estimator, "needs_memory", False) else documents)
     else:  # steps of a pipeline need a matrix, and know no weights
         estimator.fit(unfolded())
     return BorrowedSpace(estimator, space), chosen
@@ -168,21 +168,29 @@ def _unfitted(method: Any, n_topics: Any, random_state: Any, source: Any) -> Any
     if isinstance(method, str):
         chosen = methods.find(method)
         own = getattr(chosen.steps[-1].load(), "has_own_space", False)
-        estimator = chosen.make(1 if n_topics == "auto" and not own else n_topics, random_state)
+        estimator = chosen.make(1 if _is_auto(n_topics) and not own else n_topics, random_state)
     elif hasattr(method, "fit") and hasattr(method, "transform"):
         estimator = clone(method)
         last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-        if n_topics != "auto":
+        if not _is_auto(n_topics):
             last.set_params(n_topics=n_topics)
     else:
         raise InputError(
-            f"method must be one of {', '.join(methods.names())} or an estimator, got {method!r}"
+            f"method must be one of {', '.join(methods.names())} or an estimator, got {shown(method)}"
         )
     if getattr(estimator, "has_own_space", False):
         return estimator.set_params(embeddings=source)
     if source is not None:
         raise InputError(f"embeddings need the method 'coterie', got {method!r}")
     return estimator
+
+
+def _is_auto(n_topics: Any) -> bool:
+    return isinstance(n_topics, str) and n_topics == "auto"
+
+
+def _in_memory(documents: Engine) -> Engine:
+    return documents if documents.in_memory else MemoryEngine(list(documents.map(lambda block: block)))
 
 
 def _space(documents: Engine) -> Space:
@@ -199,4 +207,4 @@ def _space(documents: Engine) -> Space:
 def _number_of_topics(documents: Engine, space: Space, random_state: Any) -> NumberOfTopics:
     sample = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
     vectors = sample.gather(lambda block: block.text_vectors)
-    return choose_n_topics(vectors, sample.counts(), check_random_state(random_state))
+    return choose_n_topics(vectors, sample.counts(), random_of(random_state))

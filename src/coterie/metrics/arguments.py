@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 
 #: One label per text: a list, an array, a polars or pandas Series; of numbers or strings.
 Labels: TypeAlias = Iterable[Hashable]
@@ -24,7 +24,10 @@ LARGEST_WEIGHT = 2**53
 
 def read_labels(labels: Labels, name: str) -> tuple[list[Any], Counts]:
     """The distinct labels in ascending order, and for each text the position of its label among them."""
-    values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    values = labels.tolist() if hasattr(labels, "tolist") else labels
+    if not isinstance(values, Iterable):
+        raise InputError(f"{name} must contain one number or string per text, got {shown(labels)}")
+    values = list(values)
     if not values:
         raise InputError(f"{name} must contain at least one label, got none")
     try:
@@ -59,7 +62,10 @@ def read_weights(weights: Weights | None, n_texts: int) -> Counts:
     """The weights as integers; without weights every text counts once."""
     if weights is None:
         return np.ones(n_texts, dtype=np.int64)
-    values = np.asarray(weights)
+    try:
+        values = np.asarray(weights)
+    except ValueError:
+        raise InputError(f"weights must be whole numbers, got {shown(weights)}") from None
     if values.shape != (n_texts,):
         raise InputError(
             f"weights must contain one number for each of the {n_texts} texts, got shape {values.shape}"

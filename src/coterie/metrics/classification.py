@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.metrics.arguments import Counts, Labels, read_labels
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ def svm_accuracy(
     from sklearn.svm import LinearSVC
 
     given: Any = vectors
-    rows = given.tocsr() if issparse(given) else np.asarray(given)
+    try:
+        rows = given.tocsr() if issparse(given) else np.asarray(given, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InputError(f"vectors must be a matrix of numbers, got {shown(given)}") from None
     _, codes = read_labels(labels, "labels")
     if rows.ndim != 2 or rows.shape[0] != len(codes):
         raise InputError(
@@ -55,8 +58,14 @@ def svm_accuracy(
         raise InputError(
             f"labels must contain a class with at least 2 texts, got {len(codes)} classes with one text each"
         )
-    if not 0 < test_share < 1:
-        raise InputError(f"test_share must be between 0 and 1, got {test_share!r}")
+    if not np.isfinite(rows.data if issparse(given) else rows).all():
+        raise InputError("vectors must be finite, got NaN or infinity")
+    if not isinstance(test_share, float) or not 0 < test_share < 1:
+        raise InputError(f"test_share must be between 0 and 1, got {shown(test_share)}")
+    if not isinstance(random_state, int | np.integer) or not 0 <= random_state < 1 << 32:
+        raise InputError(
+            f"random_state must be a whole number from 0 to 2**32 - 1, got {shown(random_state)}"
+        )
     train, test = split(codes, test_share, random_state)
     if len(set(codes[train])) == 1:  # nothing to separate: the answer is always that class
         predicted = np.full(len(test), codes[train[0]])

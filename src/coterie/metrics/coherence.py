@@ -8,7 +8,7 @@ The numbers are those of gensim's ``CoherenceModel``; where gensim gives nan, th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, overload
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.corpus.sequences import UNKNOWN, Sequences
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.metrics.arguments import Weights, read_weights
 from coterie.metrics.windows import WindowCounts, count_windows
 
@@ -109,7 +109,8 @@ def coherence(
     0.6931
     """
     rule = find_measure(measure)
-    width = rule.window if window is None else at_least_one(window, "window")
+    # a window longer than the longest text that fits into memory sees no more
+    width = rule.window if window is None else min(at_least_one(window, "window"), 1 << 40)
     at_least_one(top_n, "top_n")
     tops = [list(dict.fromkeys(terms))[:top_n] for terms in read_topics(topics)]
     column = {term: number for number, term in enumerate(dict.fromkeys(t for terms in tops for t in terms))}
@@ -163,12 +164,20 @@ def as_columns(texts: Texts, column: dict[str, int]) -> Sequences:
     return reference
 
 
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
+
+
 def read_lists(lists: Iterable[Any], name: str, content: str) -> list[Any]:
     """The outer iterable as a list. Strings inside are an error: they would be read as lists of letters."""
+    if isinstance(lists, (bytes, Mapping)) or not _is_list(lists):
+        raise InputError(f"{name} must contain lists, each {content}, got {shown(lists)}")
     read = list(lists)
     for item in read:
         if isinstance(item, str):
             raise InputError(f"each of {name} must be {content}, got the string {item[:40]!r}")
+        if not _is_list(item) or not all(isinstance(part, Hashable) for part in item):
+            raise InputError(f"each of {name} must be {content}, got {shown(item)}")
     return read
 
 
@@ -242,6 +251,6 @@ ALIASES = {"pmi": "c_uci", "npmi": "c_npmi"}
 
 def find_measure(name: str) -> Measure:
     """The measure with this name or alias."""
-    if (known := ALIASES.get(name, name)) not in MEASURES:
-        raise InputError(f"measure must be one of {', '.join([*MEASURES, *ALIASES])}, got {name!r}")
+    if not isinstance(name, str) or (known := ALIASES.get(name, name)) not in MEASURES:
+        raise InputError(f"measure must be one of {', '.join([*MEASURES, *ALIASES])}, got {shown(name)}")
     return MEASURES[known]

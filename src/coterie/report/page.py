@@ -31,19 +31,13 @@ _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 def page(content: Mapping[str, Any]) -> str:
     """The page as a string; nothing of the content becomes markup."""
-    style, script = _style(), _script()
-    policy = (
-        "default-src 'none'; "
-        f"script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
     parts = {
-        "policy": policy,
+        "policy": policy(),
         "title": html.escape(f"Topics of {content['title']}" if content["title"] else "Topics"),
-        "style": style,
+        "style": _style(),
         "plain": _plain(content),
         "content": embedded(content),
-        "script": script,
+        "script": _script(),
     }
     pieces = _file("templates", "page.html").split("{{")
     filled = [pieces[0]]
@@ -51,6 +45,15 @@ def page(content: Mapping[str, Any]) -> str:
         name, rest = piece.split("}}", 1)
         filled += [parts[name], rest]
     return "".join(filled)
+
+
+@cache
+def policy() -> str:
+    """What a page may do: run the script and use the style that `page` puts into it, and nothing else."""
+    return (
+        f"default-src 'none'; script-src '{_digest(_script())}'; style-src '{_digest(_style())}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
 
 
 def content_of(text: str) -> dict[str, Any]:

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.runs.record import MARKER, OURS, edits_of, read_record, recorded
-from coterie.runs.remarks import remark_on_language, remark_on_texts
+from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts
 from coterie.runs.run import Run
 from coterie.runs.writing import added_names, write_run
-from coterie.storage.folder import FolderLock, replaced
+from coterie.storage.folder import FolderLock, as_path, replaced
+from coterie.storage.tables import has_bytes
+from coterie.text.inputs import choose_column
 from coterie.text.readers import TextSource
 from coterie.topics import Edit, TopicModel
 from coterie.topics.collection import TextStore
@@ -48,22 +51,18 @@ def fit_run(
     command
         The command line, for run.json.
     """
-    folder = Path(folder)
+    folder = as_path(folder)
     with (
         FolderLock(folder) as lock,
         replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging,
         recorded() as progress,
     ):
-        texts = TextStore(source)
+        texts = TextStore(source, lambda read: _check_columns(read, (date, class_column)))
         with progress.timed("fit"):
             model.fit(texts, edits=edits_of(folder) if edits is None else edits)
         remark_on_texts(model, texts.skipped)
         remark_on_language(model, texts)
-        for name in (date, class_column):
-            if name is not None and name not in texts.columns:
-                raise InputError(
-                    f"{source.source_name} has no column {name!r}; it has {', '.join(texts.columns)}"
-                )
+        remark_on_bytes(texts)
         info = {
             "command": command,
             "parameters": _parameters(model),
@@ -84,6 +83,24 @@ def fit_run(
             adopt(model, edits_of(folder))
         write_run(staging, model, texts.tables(), info, progress)
     return Run(folder, model, read_record(folder))
+
+
+def _check_columns(texts: TextStore, wanted: Iterable[str | None]) -> None:
+    """Refuse columns that cannot be what they were chosen for, before anything is learned."""
+    assert texts.file is not None
+    for name in wanted:
+        if name is None:
+            continue
+        if not isinstance(name, str):
+            raise InputError(f"the name of a column must be a string, got {shown(name)}")
+        if texts.complete:  # JSON Lines may have a column later
+            choose_column(list(texts.columns), name, texts.file.source_name)
+        kind = texts.columns.get(name)
+        if kind is not None and (kind.is_nested() or has_bytes(kind) or kind == pl.Duration):
+            raise InputError(
+                f"column {name!r} contains {str(kind)[:60]}, not dates or classes; choose a column of plain "
+                "values"
+            )
 
 
 def _parameters(model: TopicModel) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +19,8 @@ from typing import Any
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.storage.files import checksum, opened, read_json
+from coterie.storage.folder import as_path
+from coterie.storage.state import ARRAYS_FILE, STATE_FILE
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit
 
@@ -31,11 +33,68 @@ MODEL, TOPICS, TABLE, SHEET, EDITS = (
     "edits.json",
 )
 REPORT, MAP = "report.html", "map.safetensors"
-OURS = (MODEL, TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT, MAP)
+OURS = (
+    *(f"{MODEL}/{name}" for name in (STATE_FILE, ARRAYS_FILE)),
+    *(TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT, MAP),
+)
 VERSION = 1
 #: Columns that a run adds to those of the input.
 ADDED = ("topic", "label", "confidence", "second", "reason")
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "polars", "safetensors")
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _or_none(sound: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or sound(value)
+
+
+def _list_of(sound: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(sound, value))
+
+
+def _object_of(sound: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(sound, value.values()))
+
+
+def _anything(value: Any) -> bool:
+    return True
+
+
+#: What run.json must contain; an entry that may be None may be absent.
+_ENTRIES: dict[str, Callable[[Any], bool]] = {
+    "made": _text,
+    "command": _text,
+    "versions": _object_of(_text),
+    "versions.coterie": _text,
+    "parameters": _object_of(_anything),
+    "parameters.language": lambda value: value is None or _text(value) or _list_of(_text)(value),
+    "parameters.seed_words": _or_none(_object_of(_list_of(_text))),
+    "parameters.seeds": _or_none(_object_of(_list_of(_text))),  # of older runs
+    "columns": lambda value: _object_of(_text)(value) and set(value) == set(ADDED),
+    "data.source": _text,
+    "data.column": _text,
+    "data.texts": _count,
+    "data.tokenised": _or_none(lambda value: isinstance(value, bool)),
+    "data.date": _or_none(_text),
+    "data.label": _or_none(_text),
+    "data.skipped": _or_none(_count),
+    "data.sha256": _or_none(_text),
+    "topics": _list_of(_count),
+    "number_of_topics": _or_none(_object_of(_anything)),
+    "known": _or_none(_count),
+    "distinct": _or_none(_count),
+    "edits_applied": _or_none(_count),
+    "seconds": _object_of(lambda value: type(value) in (int, float)),
+    "warnings": _list_of(_text),
+    "files": _object_of(_object_of(_anything)),
+}
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -53,27 +112,19 @@ def read_record(folder: Path) -> dict[str, Any]:
     number = info.get("version")
     if isinstance(number, int) and number > VERSION:
         raise InputError(f"{path} was written by a newer coterie (format {number}); update coterie")
-    data, columns, files = (info.get(name) for name in ("data", "columns", "files"))
-    sound = (
-        type(number) is int
-        and number == VERSION
-        and isinstance(data, dict)
-        and isinstance(data.get("column"), str)
-        and isinstance(data.get("texts"), int)
-        and isinstance(columns, dict)
-        and set(columns) == set(ADDED)
-        and all(isinstance(name, str) for name in columns.values())
-        and isinstance(files, dict)
-        and isinstance(info.get("topics"), list)
-        and all(isinstance(topic, int) for topic in info["topics"])
-        and isinstance(info.get("versions"), dict)
-        and all(key in info for key in ("command", "parameters"))
-        and isinstance(info.get("seconds"), dict)
-        and isinstance(info.get("warnings"), list)
-        and all(isinstance(warning, str) for warning in info["warnings"])
-    )
-    if not sound:
-        raise InputError(f"{path} is damaged: entries are missing; fit again")
+    wrong = [] if type(number) is int and number == VERSION else ["version"]
+    wrong += [name for name, sound in _ENTRIES.items() if not sound(_entry(info, name))]
+    if wrong:
+        raise InputError(
+            f"{path} is damaged: the entry {wrong[0]!r} is missing or has a wrong type; fit again"
+        )
+    return info
+
+
+def _entry(info: Any, name: str) -> Any:
+    """The value of an entry such as ``data.texts``; None where there is none."""
+    for part in name.split("."):
+        info = info.get(part) if isinstance(info, dict) else None
     return info
 
 
@@ -105,9 +156,9 @@ def check_file(folder: Path, name: str, info: dict[str, Any]) -> Path:
     return path
 
 
-def edits_of(folder: Path) -> tuple[Edit, ...]:
+def edits_of(folder: str | Path) -> tuple[Edit, ...]:
     """The log of edits of a run folder; none if there is no run yet."""
-    path = folder / EDITS
+    path = as_path(folder) / EDITS
     if not os.path.lexists(path):
         return ()
     with opened(path) as (file, size):

@@ -123,8 +123,9 @@ def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock:
         if MAP in info["files"]:
             same_file(folder / MAP, staging / MAP)
         (staging / EDITS).write_text(log.dumps(edits), encoding="utf-8")
-        applied = len(edits) - (_count(data["edits"]) - int(info.get("edits_applied", len(edits))))
-        record = {**info, "made": now(), "versions": versions(), "edits_applied": applied}
+        before, applied = _count(data["edits"]), info.get("edits_applied")
+        skipped = 0 if applied is None else before - applied
+        record = {**info, "made": now(), "versions": versions(), "edits_applied": len(edits) - skipped}
         _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
         same = (f"{MODEL}/{ARRAYS_FILE}", MAP)
         write_record(staging, record, {name: info["files"][name] for name in same if name in info["files"]})

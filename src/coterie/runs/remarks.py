@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+from coterie.storage.tables import has_bytes
 from coterie.text.guess import likely_language
+from coterie.text.inputs import listed
 from coterie.topics.trends import read_dates
 
 if TYPE_CHECKING:
@@ -48,6 +50,17 @@ def remark_on_language(model: TopicModel, texts: TextStore) -> None:
         warnings.warn(
             f"the texts seem to be {likely.capitalize()} but were processed as {', '.join(named)}; "
             f"--language {likely} may give better topics",
+            stacklevel=2,
+        )
+
+
+def remark_on_bytes(texts: TextStore) -> None:
+    """Name the columns that a CSV file cannot have."""
+    names = [name for name, kind in texts.columns.items() if has_bytes(kind)]
+    if names:
+        which = f"column {listed(names)} contains" if len(names) == 1 else f"columns {listed(names)} contain"
+        warnings.warn(
+            f"{which} bytes, which are not text: left out of assignments.csv, kept in assignments.parquet",
             stacklevel=2,
         )
 

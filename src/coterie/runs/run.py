@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,6 +31,7 @@ from coterie.runs.relabel import only_renames, relabel
 from coterie.runs.writing import write_run
 from coterie.storage.folder import FolderLock, Outdated, read_steadily, replaced
 from coterie.storage.tables import read_parquet
+from coterie.text.inputs import token_column
 from coterie.topics import TopicModel, state
 from coterie.topics.collection import BATCH, TextStore, collect
 from coterie.topics.editing import described
@@ -80,13 +80,9 @@ class Run:
     def texts(self) -> pl.Series:
         """The texts: strings, or lists of tokens where they came as such."""
         column = self.table[self.info["data"]["column"]]
-        if column.dtype == pl.List:  # of a file that has such a type
-            return column.cast(pl.List(pl.String)).fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
-        column = column.cast(pl.String).fill_null("")
-        if not self.info["data"].get("tokenised"):
-            return column
-        lists = [json.loads(text) if text else [] for text in column]
-        return pl.Series(column.name, lists, dtype=pl.List(pl.String))
+        if self.info["data"].get("tokenised") or column.dtype.is_nested():
+            return token_column(column)
+        return column.cast(pl.String).fill_null("")
 
     def with_texts(self, texts: pl.Series | None = None) -> TopicModel:
         """The model, with its texts to edit and to ask: they are counted and scored again.

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.storage import trees
 from coterie.storage.files import DEVICE_FAULTS, cannot, number, spelled
 from coterie.storage.locks import Lock, take
@@ -201,9 +201,16 @@ class _Leftover(NamedTuple):
 def _real_path(folder: str | Path) -> Path:
     """The real path, without links."""
     try:
-        return Path(os.path.realpath(folder))
+        return Path(os.path.realpath(as_path(folder)))
     except (ValueError, OSError) as error:
         raise InputError(f"{str(folder)!r} is not a valid folder path: {error}") from error
+
+
+def as_path(folder: str | Path) -> Path:
+    """The path of a folder, whatever a caller has given."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise InputError(f"a folder must be given by its path, got {shown(folder)}")
+    return Path(folder)
 
 
 def _refuse_foreign(target: Path, marker: str) -> None:

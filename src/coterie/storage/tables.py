@@ -2,15 +2,16 @@
 
 A spreadsheet computes a cell that begins with ``=``, ``+``, ``-`` or ``@``, and so a title becomes a command.
 Such a cell gets an apostrophe in front, which says that it is text, and a cell that has apostrophes before
-such a character gets one more, so that taking one away gives back every text as it was.
+such a character gets one more, so that taking one away gives back every text as it was. The same is done
+behind every semicolon, tab, bar and line end in a text: a program that splits cells there takes what follows
+for a cell.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -22,10 +23,12 @@ from coterie.errors import InputError
 from coterie.storage import trees
 from coterie.storage.files import AGAIN, cannot, number, opened
 
-# besides the four: what a program strips before it looks at a cell, and the wide forms of the four
-_COMMANDS = r"[=+\-@\t\r\n\x00\x{FEFF}＝＋－＠]"
-_RISKY = "^'*" + _COMMANDS
-_MASKED = "^'+" + _COMMANDS
+# besides the four: their wide forms, and what a program strips before it looks at a cell
+_COMMANDS = r"=+\-@＝＋－＠\x00\x{FEFF}"
+_SEPARATORS = r";|\t\r\n"
+# quotes may be taken for those around a cell
+_RISKY = (rf"^(['\"]*[{_COMMANDS}\t\r\n])", rf"([{_SEPARATORS}])(['\"]*[{_COMMANDS}])")
+_MASKED = (rf"^'(['\"]*[{_COMMANDS}\t\r\n])", rf"([{_SEPARATORS}])'(['\"]*[{_COMMANDS}])")
 # polars unpacks what begins like this, and "x^2" would do
 _PACKED = (b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd")
 _FAULTS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -38,24 +41,40 @@ Schema = Mapping[str, pl.DataType | type[pl.DataType]]
 
 
 def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
-    """Put an apostrophe before cells and column names that a spreadsheet would compute; numbers stay numbers.
+    """Put an apostrophe before whatever a spreadsheet would compute in cells and column names.
 
-    >>> neutralise(pl.DataFrame({"title": ["=cmd()", "'-)", "tea", None]}))["title"].to_list()
-    ["'=cmd()", "''-)", 'tea', None]
+    Numbers stay numbers.
+
+    >>> neutralise(pl.DataFrame({"title": ["=cmd()", "'-)", "tea;=cmd()", "tea", None]}))["title"].to_list()
+    ["'=cmd()", "''-)", "tea;'=cmd()", 'tea', None]
     """
-    prefixed = pl.lit("'") + pl.col("x")
-    cells = pl.when(pl.col("x").str.contains(_RISKY)).then(prefixed).otherwise(pl.col("x"))
-    return _mapped(frame, cells, lambda name: f"'{name}" if _matches(_RISKY, name) else name)
+    at_start, within = _RISKY
+    return _mapped(frame, pl.col("x").str.replace(at_start, "'$1").str.replace_all(within, "$1'$2"))
 
 
 def restore(frame: pl.DataFrame) -> pl.DataFrame:
     """Take the apostrophes of `neutralise` away again.
 
-    >>> restore(pl.DataFrame({"title": ["'=cmd()", "''-)", "tea", "'quoted'"]}))["title"].to_list()
-    ['=cmd()', "'-)", 'tea', "'quoted'"]
+    >>> restore(pl.DataFrame({"title": ["'=cmd()", "''-)", "tea;'=cmd()", "'quoted'"]}))["title"].to_list()
+    ['=cmd()', "'-)", 'tea;=cmd()', "'quoted'"]
     """
-    cells = pl.when(pl.col("x").str.contains(_MASKED)).then(pl.col("x").str.slice(1)).otherwise(pl.col("x"))
-    return _mapped(frame, cells, lambda name: name[1:] if _matches(_MASKED, name) else name)
+    at_start, within = _MASKED
+    return _mapped(frame, pl.col("x").str.replace(at_start, "$1").str.replace_all(within, "$1$2"))
+
+
+def sheet(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table as CSV has it: no formulas, lists and structures as JSON, no columns of bytes."""
+    columns = [column for column in frame.get_columns() if not has_bytes(column.dtype)]
+    return neutralise(_frame([column.name for column in columns], [_flat(column) for column in columns]))
+
+
+def has_bytes(dtype: Any) -> bool:
+    """Whether a column of this type has values that are not text, which CSV cannot contain."""
+    if isinstance(dtype, pl.Struct):
+        return any(has_bytes(field.dtype) for field in dtype.fields)
+    return (
+        has_bytes(dtype.inner) if isinstance(dtype, (pl.List, pl.Array)) else dtype in (pl.Binary, pl.Object)
+    )
 
 
 def read_csv(path: str | Path) -> pl.DataFrame:
@@ -146,7 +165,7 @@ class CsvWriter(_Writer):
     """A CSV file, written batch by batch: UTF-8, quoted by RFC 4180, lines end with a line feed, no formulas.
 
     A null is nothing between two commas and an empty text is ``""``. Lists and structures are JSON, in which
-    nan and infinity become null. Binary columns are refused.
+    nan and infinity become null. Columns of bytes are left out.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "topics.csv"
@@ -162,9 +181,9 @@ class CsvWriter(_Writer):
     _mark = ""
 
     def _add(self, frame: pl.DataFrame) -> None:
-        cells = neutralise(
-            _frame(frame.columns, [_flat(column, self.path) for column in frame.get_columns()])
-        )
+        cells = sheet(frame)
+        if not cells.width:
+            raise InputError(f"{self.path}: all columns contain bytes, which are not text")
         if self._file is None:
             self._file = (self._beside / "whole").open("xb")
             quoted = ('"' + name.replace('"', '""') + '"' for name in cells.columns)
@@ -213,14 +232,14 @@ class ParquetWriter(_Writer):
             self._write_part()
 
     def _typed(self, frame: pl.DataFrame) -> pl.DataFrame:
-        schema = self._known_schema()
+        schema, found = self._known_schema(), frame.schema  # polars makes it anew whenever it is asked for
         for name, dtype in schema.items():
-            if frame.schema[name] not in (dtype, pl.Null):
+            if found[name] not in (dtype, pl.Null):
                 raise InputError(
-                    f"{self.path}: column {name!r} has type {dtype}, but a batch has {frame.schema[name]}; "
+                    f"{self.path}: column {name!r} has type {dtype}, but a batch has {found[name]}; "
                     "give all batches the same types, or pass a schema"
                 )
-        return frame if frame.schema == schema else frame.cast(schema)
+        return frame if found == schema else frame.cast(schema)
 
     def _write_part(self) -> None:
         part = self._new()
@@ -261,13 +280,14 @@ class ParquetWriter(_Writer):
         return self._beside / f"{self._made}.parquet"
 
 
-def _mapped(frame: pl.DataFrame, cells: pl.Expr, name: Callable[[str], str]) -> pl.DataFrame:
-    """Apply an expression on the column x to all columns of text, and a function to all names."""
+def _mapped(frame: pl.DataFrame, cells: pl.Expr) -> pl.DataFrame:
+    """Apply an expression on the column x to all columns of text, and to their names."""
     columns = []
     for column in frame.get_columns():
         text = column.cast(pl.String) if isinstance(column.dtype, (pl.Categorical, pl.Enum)) else column
         columns.append(_apply(text, cells) if text.dtype == pl.String else text)
-    return _frame([name(column) for column in frame.columns], columns)
+    names = _apply(pl.Series(frame.columns, dtype=pl.String), cells)
+    return _frame(names.to_list(), columns)
 
 
 def _apply(column: pl.Series, expression: pl.Expr) -> pl.Series:
@@ -279,26 +299,14 @@ def _frame(names: list[str], columns: list[pl.Series]) -> pl.DataFrame:
     return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def _matches(pattern: str, name: str) -> bool:
-    return re.match(pattern.replace(r"\x{FEFF}", "\ufeff"), name) is not None
-
-
-def _flat(column: pl.Series, path: Path) -> pl.Series:
+def _flat(column: pl.Series) -> pl.Series:
     """The column in a type that CSV has."""
-    if _has(column.dtype, (pl.Binary, pl.Object)):
-        raise InputError(f"{path}: column {column.name!r} contains bytes or objects, which are not text")
     if column.dtype.is_nested():
         inside = pl.struct(x="x").struct.json_encode().str.slice(len('{"x":')).str.head(-1)
         return _apply(column, pl.when(pl.col("x").is_null()).then(None).otherwise(inside))
     if column.dtype == pl.Duration:
         return _apply(column, pl.col("x").dt.to_string("iso"))
     return column.cast(pl.String) if column.dtype == pl.Null else column
-
-
-def _has(dtype: Any, kinds: tuple[type[pl.DataType], ...]) -> bool:
-    if isinstance(dtype, pl.Struct):
-        return any(_has(field.dtype, kinds) for field in dtype.fields)
-    return _has(dtype.inner, kinds) if isinstance(dtype, (pl.List, pl.Array)) else isinstance(dtype, kinds)
 
 
 @contextmanager

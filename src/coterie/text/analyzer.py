@@ -15,6 +15,7 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.text import languages, tokens, unspaced
+from coterie.text.inputs import strings
 from coterie.text.tokens import KIND_PATTERNS, KINDS, Kind
 from coterie.text.unspaced import Segmenter
 
@@ -54,9 +55,9 @@ class Analyzer:
     segmenter: Segmenter = "auto"
 
     def __post_init__(self) -> None:
-        for language in self.languages:
+        for language in strings("languages", self.languages):
             languages.language_name(language)
-        for kind in self.drop:
+        for kind in strings("drop", self.drop):
             if kind not in KINDS:
                 raise InputError(f"drop must contain only {', '.join(KINDS)}; got {kind!r}")
 

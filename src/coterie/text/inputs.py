@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -10,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 
 #: Texts in a batch: large enough to be fast, small enough to save memory.
 BATCH_ROWS = 131_072
@@ -105,14 +106,16 @@ def choose_column(names: Sequence[str], column: str | None, source_name: str = "
     if column is None and len(names) > 1:
         raise InputError(
             f"{source_name} has several columns; choose the one with the texts (--text NAME, or column=…): "
-            f"{_listed(names)}"
+            f"{listed(names)}"
         )
     chosen = names[0] if column is None else column
+    if not isinstance(chosen, str):
+        raise InputError(f"the name of a column must be a string, got {shown(chosen)}")
     if chosen not in names:
         near = get_close_matches(chosen.casefold(), [name.casefold() for name in names], n=1)
         meant = next((name for name in names if near and name.casefold() == near[0]), None)
         hint = f"; did you mean {meant!r}?" if meant is not None else ""
-        raise InputError(f"{source_name} has no column {chosen!r}; it has {_listed(names)}{hint}")
+        raise InputError(f"{source_name} has no column {chosen!r}; it has {listed(names)}{hint}")
     if names.count(chosen) > 1:
         raise InputError(
             f"{source_name} has {names.count(chosen)} columns called {chosen!r}; rename all but one"
@@ -120,9 +123,10 @@ def choose_column(names: Sequence[str], column: str | None, source_name: str = "
     return chosen
 
 
-def _listed(names: Sequence[str], most: int = 30) -> str:
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names of columns for a sentence, not too many and not too long."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(name[:60]) for name in names[:most]) + more
+    return ", ".join(repr(name if len(name) <= 30 else name[:29] + "…") for name in names[:most]) + more
 
 
 def text_column(series: pl.Series) -> pl.Series:
@@ -139,6 +143,17 @@ def text_column(series: pl.Series) -> pl.Series:
     if series.dtype.is_float():
         series = series.fill_nan(None)
     return series.cast(pl.String).fill_null("")
+
+
+def token_column(series: pl.Series) -> pl.Series:
+    """A column of a table as lists of tokens: files that have no lists keep them as JSON."""
+    if series.dtype != pl.String:
+        return text_column(series)
+    try:
+        lists = [json.loads(text) if text else [] for text in series]
+    except ValueError as error:
+        raise InputError(f"column {series.name!r} contains no lists of tokens: {error}") from error
+    return clean(lists, tokenised=True).rename(series.name)
 
 
 def clean(values: Sequence[Any], first: int = 0, tokenised: bool | None = None) -> pl.Series:
@@ -161,6 +176,20 @@ def clean(values: Sequence[Any], first: int = 0, tokenised: bool | None = None) 
         raise InputError(
             f"text {first + row} contains half a character (a lone surrogate): {str(values[row])[:60]!r}"
         ) from None
+
+
+def strings(name: str, values: Any) -> tuple[str, ...]:
+    """Several words or names, in any collection but a single string."""
+    try:
+        found = () if isinstance(values, (str, bytes, Mapping)) else tuple(values)
+    except TypeError:
+        found = ()
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a list of strings, got {shown(values)}")
+    for value in found:
+        if not isinstance(value, str) or not is_unicode(value):
+            raise InputError(f"{name} must be a list of strings, but contains {shown(value)}")
+    return tuple(map(str, found))
 
 
 def is_unicode(value: Any) -> bool:

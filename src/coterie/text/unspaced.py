@@ -71,7 +71,7 @@ def _jieba() -> Callable[[str], list[str]]:
         warnings.simplefilter("ignore")
         import jieba
 
-    jieba.setLogLevel(logging.WARNING)
+    jieba.setLogLevel(logging.CRITICAL)  # a dictionary that cannot be kept is made again the next time
     tokenizer = (
         jieba.Tokenizer()
     )  # our own: words that a program adds to the global one do not change results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -38,7 +38,9 @@ class TextStore:
     whatever is asked later is answered from there.
     """
 
-    def __init__(self, source: Any):
+    def __init__(self, source: Any, check: Callable[[TextStore], None] | None = None):
+        #: Called after the first batch of a file, and when all of it was read.
+        self._check = check
         #: The file, where the texts come from one.
         self.file = source if isinstance(source, TextSource) else None
         #: Columns of the file; complete once it was read.
@@ -51,7 +53,7 @@ class TextStore:
         self.memory = None if self.file else pl.concat(list(text_batches(source)))
         #: A digest of the texts of a file in their order, once it was read.
         self.fingerprint = ""
-        self._begun = False
+        self._begun = self.complete = False
         #: The one pass over the file, if it has begun to see how large the file is.
         self._ahead: Iterator[pl.Series] | None = None
         #: Number of the first text of each part, and of all texts.
@@ -92,7 +94,8 @@ class TextStore:
         """The rows of the file, some at a time, with all their columns."""
         for number in range(len(self._starts) - 1):
             part = pl.read_parquet(self._path("rows", number), glob=False, hive_partitioning=False)
-            late = [pl.lit(None, dtype).alias(n) for n, dtype in self.columns.items() if n not in part]
+            there = set(part.columns)
+            late = [pl.lit(None, dtype).alias(n) for n, dtype in self.columns.items() if n not in there]
             # by [], as polars takes a column called * or ^a$ for a pattern otherwise
             yield part.with_columns(late)[list(self.columns)]
 
@@ -141,9 +144,13 @@ class TextStore:
             batch.table.write_parquet(self._path("rows", number), compression="lz4")
             batch.texts.to_frame("text").write_parquet(self._path("texts", number), compression="lz4")
             self._starts.append(self._starts[-1] + len(batch.texts))
+            if not number and self._check is not None:
+                self._check(self)
             yield batch.texts
             tell("reading texts", self._starts[-1], None, "texts")
-        self.skipped, self.fingerprint = self.file.skipped, digest.hexdigest()
+        self.skipped, self.fingerprint, self.complete = self.file.skipped, digest.hexdigest(), True
+        if self._check is not None:
+            self._check(self)
 
     def _stored(self) -> Iterator[pl.Series]:
         return (self._texts(number) for number in range(len(self._starts) - 1))

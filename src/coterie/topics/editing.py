@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.results import Topic, Topics
+from coterie.text.inputs import is_unicode
 from coterie.topics import edits as log
 from coterie.topics.collection import Collection
 from coterie.topics.describe import Description, Reading, describe, finish, read_topics, typical_texts
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
-from coterie.topics.reshape import Merge
+from coterie.topics.reshape import Ints, Merge
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
+from coterie.topics.seeds import columns_of
 from coterie.topics.splitting import split_topic
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 #: Terms of a topic that are kept.
 _TERMS = 20
-#: Different states that are kept for undo; edits before them are replayed.
-_KEPT_STATES = 20
+#: Different states that are kept for undo, and edits between them; those before are replayed.
+_KEPT_STATES, _KEPT_STEPS = 20, 200
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class State:
     """A fitted model at one moment: an edit makes a new state, and undo returns to an old one.
 
     `scores` is None in a model without its texts. `skipped` counts edits of `log` that found no topic.
-    Between pins that follow each other the description is `stale`.
+    Between bans and pins that follow each other the description is `stale`.
     """
 
     edited: Edited
@@ -95,8 +97,8 @@ class Edits(Sequence[Edit]):
         """Undo the last edit, or the last few."""
         if not len(self):
             raise InputError("there is no edit to undo")
-        if not 1 <= edits <= len(self):
-            raise InputError(f"there are {len(self)} edits to undo, not {edits}")
+        if not isinstance(edits, int) or not 1 <= edits <= len(self):
+            raise InputError(f"there are {len(self)} edits to undo, not {shown(edits)}")
         undo(self._model, edits)
         return self
 
@@ -140,7 +142,7 @@ class Edits(Sequence[Edit]):
 
 def apply(model: TopicModel, edits: Iterable[Edit]) -> None:
     """Apply edits in order and add them to the log, all or none."""
-    edits = tuple(edits)
+    edits = log.checked_edits(tuple(edits))
     if any(edit.kind != "rename" for edit in edits):
         _texts_of(model, "topics are edited with the texts they were learned from")
     before = model.state, model._history
@@ -190,20 +192,24 @@ def adopt(model: TopicModel, edits: Sequence[Edit]) -> None:
 
 
 def _follow(model: TopicModel, edits: Iterable[Edit], *, skip: bool) -> None:
-    """Apply edits in order. Pins that follow each other are described once: they change no label."""
-    due = False
+    """Apply edits in order. Bans and pins are described once where nothing asks for topics in between.
+
+    Bans name no topic, and pins change no label.
+    """
+    edits, due = tuple(edits), ""
+    columns = _columns_of_bans(model, edits)
     for edit in edits:
-        if due and edit.kind != "pin":
-            model.state, due = described(model, model.state.edited, before=model.state), False
+        if due and edit.kind not in ("ban", due):
+            model.state, due = described(model, model.state.edited, before=model.state), ""
         state = model.state
         try:
-            edited = _applied(model, edit)
+            edited = _applied(model, edit, columns)
             if edit.kind == "rename":
                 new = replace(
                     state, edited=edited, topics=_topics(model, edited, state.description, state.topics)
                 )
-            elif edit.kind == "pin":
-                new, due = replace(state, edited=edited, stale=True), True
+            elif edit.kind in ("ban", "pin"):
+                new, due = replace(state, edited=edited, stale=True), edit.kind
             else:
                 new = described(model, edited, before=state)
             new = replace(new, log=(*state.log, edit))
@@ -219,8 +225,20 @@ def _follow(model: TopicModel, edits: Iterable[Edit], *, skip: bool) -> None:
         model.state = described(model, model.state.edited, before=model.state)
 
 
+def _columns_of_bans(model: TopicModel, edits: Sequence[Edit]) -> dict[str, Ints]:
+    """The columns of all terms that edits ban, looked up together: one by one takes longer."""
+    terms = {
+        term: None
+        for edit in edits
+        for term in edit.terms
+        if edit.kind == "ban" and isinstance(term, str) and is_unicode(term)
+    }
+    return dict(zip(terms, columns_of(list(terms), model.vectorizer_), strict=True)) if terms else {}
+
+
 def _kept(history: tuple[State, ...]) -> tuple[State, ...]:
     """The last states; those that share their scores, as between renames and pins, count as one."""
+    history = history[-_KEPT_STEPS:]
     distinct = list(dict.fromkeys(id(state.scores) for state in reversed(history)))[:_KEPT_STATES]
     return tuple(state for state in history if id(state.scores) in set(distinct))
 
@@ -302,8 +320,8 @@ def _texts_of(model: TopicModel, why: str) -> Collection:
     return model.collection
 
 
-def _applied(model: TopicModel, edit: Edit) -> Edited:
-    """What an edit makes of the topics."""
+def _applied(model: TopicModel, edit: Edit, columns: Mapping[str, Ints]) -> Edited:
+    """What an edit makes of the topics; `columns` are those of terms to ban."""
     log.check(edit)
     state = model.state
     edited, scorer = state.edited, state.edited.scorer
@@ -318,7 +336,7 @@ def _applied(model: TopicModel, edit: Edit) -> Edited:
     if edit.kind == "pin":
         return replace(edited, pins={**edited.pins, edit.text: topics[0]})
     if edit.kind == "ban":
-        banned = model._columns(edit.terms)
+        banned = {int(column) for term in edit.terms for column in columns[term]}
         if not banned:
             raise InputError(f"cannot {edit}: the model has no such term")
         return replace(edited, scorer=replace(scorer, banned=tuple(sorted({*scorer.banned, *banned}))))

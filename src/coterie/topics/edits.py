@@ -7,11 +7,11 @@ the topic is the one that has most of those terms.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeVar, get_args
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.results import Topic
 
 Kind = Literal["rename", "merge", "split", "ban", "pin"]
@@ -158,10 +158,21 @@ def _edit(row: Any, where: str) -> Edit:
     return edit
 
 
+def checked_edits(edits: Any) -> tuple[Edit, ...]:
+    """Edits, whatever a caller has given."""
+    found = tuple(edits) if isinstance(edits, Sequence | Iterator) else None
+    if found is None or not all(isinstance(edit, Edit) for edit in found):
+        raise InputError(f"edits must be a list of coterie.topics.Edit, got {shown(edits)}")
+    for number, edit in enumerate(found, start=1):
+        check(edit, f"edit {number}" if len(found) > 1 else "the edit")
+    return found
+
+
 def check(edit: Edit, where: str = "the edit") -> None:
     """Whether an edit has what its kind needs."""
-    if edit.kind not in get_args(Kind):
-        raise InputError(f"{where} must be one of {', '.join(get_args(Kind))}; got {edit.kind!r:.60}")
+    if not isinstance(edit.kind, str) or edit.kind not in get_args(Kind):
+        raise InputError(f"{where} must be one of {', '.join(get_args(Kind))}; got {shown(edit.kind)}")
+    _check_types(edit, where)
     for name in ("label", "text"):
         _text(getattr(edit, name), name, where)
     for term in edit.terms:
@@ -178,6 +189,22 @@ def check(edit: Edit, where: str = "the edit") -> None:
         raise InputError(f"{where}: a topic must be split into at least 2 parts, got {edit.parts}")
     if edit.kind == "ban" and not edit.terms:
         raise InputError(f"{where}: there is no term to ban")
+
+
+def _check_types(edit: Edit, where: str) -> None:
+    if not isinstance(edit.terms, tuple | list):
+        raise InputError(f"{where}: terms must be a list of terms, got {shown(edit.terms)}")
+    if not isinstance(edit.topics, tuple | list) or not all(isinstance(t, Reference) for t in edit.topics):
+        raise InputError(f"{where}: topics must be a list of Reference, got {shown(edit.topics)}")
+    for topic in edit.topics:
+        if (
+            isinstance(topic.id, bool)
+            or not isinstance(topic.id, int)
+            or not isinstance(topic.terms, tuple | list)
+        ):
+            raise InputError(f"{where}: a topic must have an id and terms, got {shown(topic)}")
+        for term in topic.terms:
+            _text(term, "terms", where)
 
 
 def _reference(row: Any, where: str) -> Reference:

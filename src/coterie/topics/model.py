@@ -18,10 +18,11 @@ from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import Vectors, is_source, vectors_of
 from coterie.engines import Block, Engine
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.estimator import check_count
 from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.results import Assignments, Branch, Similar, Topics
+from coterie.storage.folder import as_path
 from coterie.text.inputs import text_batches
 from coterie.topics import editing
 from coterie.topics import state as write
@@ -29,11 +30,11 @@ from coterie.topics.answers import assignments, score_texts, scores_of
 from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
-from coterie.topics.edits import Edit
+from coterie.topics.edits import Edit, checked_edits
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
-from coterie.topics.seeds import columns_of, seed_columns
+from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_classes, as_dates, by_group, periods
 
@@ -134,7 +135,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """
         before = dict(self.__dict__)
         try:
-            self._fit(texts, tuple(edits))
+            self._fit(texts, checked_edits(edits))
         except BaseException:  # a model that was fitted stays as it was
             if self.collection is not None and self.collection is not before.get("collection"):
                 self.collection.close()
@@ -146,6 +147,10 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def _fit(self, texts: Any, edits: tuple[Edit, ...]) -> None:
         if self.embeddings is not None and not is_source(self.embeddings):
             vectors_of(self.embeddings, [])  # says what embeddings may be
+        if self.vectorizer is not None and not isinstance(self.vectorizer, Vectorizer):
+            raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(self.vectorizer)}")
+        if self.seed_words is not None:
+            checked_seeds(self.seed_words)
         if isinstance(self.n_topics, int) and self.n_topics < len(self.seed_words or ()):
             raise InputError(
                 f"n_topics must be at least the number of seeded topics, {len(self.seed_words or ())}; "
@@ -301,12 +306,12 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def save(self, folder: str | Path) -> None:
         """Save the model as JSON and arrays; an existing model folder is replaced."""
         self._check_fitted()
-        write.save(self, Path(folder))
+        write.save(self, as_path(folder))
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """Load a model written by `save` or ``coterie fit``; it gives the same results and has no texts."""
-        return write.load(cls, Path(folder))
+        return write.load(cls, as_path(folder))
 
     # --- inside
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from coterie.cluster.wording import distinctive
 from coterie.engines import Block, Engine
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.text.inputs import is_missing
 from coterie.topics.reshape import Ints
 
@@ -93,7 +93,11 @@ def _column(values: Any, name: str) -> Any:
     values = getattr(values, "to_numpy", lambda: values)()  # of pandas
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return pl.Series(values.astype("datetime64[ms]"))
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if (
+        isinstance(values, (str, bytes))
+        or not isinstance(values, Iterable)
+        or getattr(values, "shape", None) == ()
+    ):
         raise InputError(f"{name} must be a column with one value per text, got {type(values).__name__}")
     return list(values)
 
@@ -102,13 +106,13 @@ def _spelled(value: Any) -> str | None:
     """A value as text; None for one that is missing or blank."""
     if is_missing(value):
         return None
-    return str(value).strip() or None
+    return str(value).encode("utf-8", "replace").decode().strip() or None
 
 
 def periods(dates: pl.Series, every: Period) -> pl.Series:
     """The first day of the period of each date."""
-    if every != "auto" and every not in _PERIODS:
-        raise InputError(f"every must be auto, {', '.join(_PERIODS)}; got {every!r}")
+    if not isinstance(every, str) or every not in ("auto", *_PERIODS):
+        raise InputError(f"every must be auto, {', '.join(_PERIODS)}; got {shown(every)}")
     chosen: str = every
     if every == "auto":
         low, high = dates.min(), dates.max()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -10,9 +11,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.storage.files import spelled
 from coterie.text.inputs import choose_column, text_column
 from coterie.text.readers import columnar, delimited, lines
@@ -203,16 +205,24 @@ def read_texts(
     >>> [batch.texts.to_list() for batch in read_texts(file, "subject")]
     [['Refund, please', 'Broken kettle']]
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a path, got {shown(path)}")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise InputError(f"no file can have the name {shown(path)}") from None
+    for name, value in (("format", format), ("encoding", encoding), ("delimiter", delimiter)):
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be a string or None, got {shown(value)}")
+    for name, number in (("batch_rows", batch_rows), ("max_bytes", max_bytes)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+            raise InputError(f"{name} must be a whole number of at least 1, got {shown(number)}")
     if format is not None and format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
-    if batch_rows < 1:
-        raise InputError(f"batch_rows must be at least 1, got {batch_rows!r}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise InputError(
             f"delimiter must be one character other than a quote or line break, got {delimiter!r}"
         )
-    if max_bytes < 1:
-        raise InputError(f"max_bytes must be at least 1, got {max_bytes!r}")
     if encoding is not None:
         check_encoding(encoding)
     options = Options(encoding, delimiter, header, max_bytes)
