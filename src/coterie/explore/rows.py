@@ -21,6 +21,7 @@ from coterie.explore.search import folded
 from coterie.results import NO_KNOWN_WORD
 from coterie.runs import Run
 from coterie.runs.record import TABLE
+from coterie.runs.table import check_columns
 from coterie.storage.temporary import TemporaryFolder
 from coterie.topics.trends import read_dates
 
@@ -62,16 +63,15 @@ class Rows:
         file = self._folder.path / "rows.arrow"
         try:
             table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-            self.names = table.collect_schema().names()
-            missing = {*run.columns.values(), self._data["column"]} - set(self.names)
-            if missing:
-                raise InputError(f"{path} has no column {sorted(missing)[0]!r}; fit again")
+            schema = table.collect_schema()
+            check_columns(schema, run.info, path)
+            self.names = schema.names()
             # by number: polars takes a column called * or ^a$ for a pattern
             cells = table.select(pl.nth(at).alias(f"c{at}") for at in range(len(self.names)))
             at = self.names.index(self._data["column"])
             text = pl.col(f"c{at}").cast(pl.String).fill_null("")
             if self._data.get("tokenised"):
-                self._lists = _listed(pl.col(f"c{at}"), table.collect_schema().dtypes()[at])
+                self._lists = _listed(pl.col(f"c{at}"), schema.dtypes()[at])
                 text = self._lists.list.join(" ")
             cells.with_columns(text=text).with_columns(folded=folded(pl.col("text"))).sink_ipc(
                 file, compression="uncompressed", maintain_order=True

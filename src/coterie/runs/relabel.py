@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,10 +30,11 @@ from coterie.runs.record import (
     versions,
     write_record,
 )
+from coterie.runs.table import read_table
 from coterie.storage.files import same_file
 from coterie.storage.folder import FolderLock, read_steadily, replaced
 from coterie.storage.state import ARRAYS_FILE, STATE_FILE, arrays_of, read_values, rewrite_state
-from coterie.storage.tables import CsvWriter, ParquetWriter, read_csv, read_parquet
+from coterie.storage.tables import CsvWriter, ParquetWriter, read_csv
 from coterie.topics import edits as log
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
@@ -118,7 +120,8 @@ def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock:
         (staging / MODEL).mkdir()
         changed = {"names": [[topic, name] for topic, name in names.items()], "edits": log.dumps(edits)}
         rewrite_state(folder / MODEL, staging / MODEL, changed)
-        _relabel_topics(folder, staging, labels)
+        with _reported(folder / TOPICS):
+            _relabel_topics(folder, staging, labels)
         _relabel_rows(folder, staging, info, labels)
         if MAP in info["files"]:
             same_file(folder / MAP, staging / MAP)
@@ -126,9 +129,21 @@ def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock:
         before, applied = _count(data["edits"]), info.get("edits_applied")
         skipped = 0 if applied is None else before - applied
         record = {**info, "made": now(), "versions": versions(), "edits_applied": len(edits) - skipped}
-        _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
+        with _reported(folder / REPORT):
+            _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
         same = (f"{MODEL}/{ARRAYS_FILE}", MAP)
         write_record(staging, record, {name: info["files"][name] for name in same if name in info["files"]})
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    """A file that does not fit the others is damaged."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{path} is damaged: {error!r:.200}; fit again") from error
 
 
 def _count(edits: str) -> int:
@@ -151,9 +166,7 @@ def _relabel_topics(folder: Path, staging: Path, labels: Mapping[int, str]) -> N
 
 def _relabel_rows(folder: Path, staging: Path, info: dict[str, Any], labels: Mapping[int, str]) -> None:
     names = info["columns"]
-    rows = read_parquet(check_file(folder, TABLE, info), info["data"]["texts"])
-    if missing := {*names.values()} - set(rows.columns):
-        raise InputError(f"{folder / TABLE} has no column {sorted(missing)[0]!r}; fit again")
+    rows = read_table(check_file(folder, TABLE, info), info)
     new = rows[names["topic"]].replace_strict(list(labels), list(labels.values()), return_dtype=pl.String)
     rows = rows.with_columns(new.alias(names["label"]))
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:

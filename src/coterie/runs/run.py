@@ -28,9 +28,9 @@ from coterie.runs.record import (
     read_record,
 )
 from coterie.runs.relabel import only_renames, relabel
+from coterie.runs.table import read_table
 from coterie.runs.writing import write_run
 from coterie.storage.folder import FolderLock, Outdated, read_steadily, replaced
-from coterie.storage.tables import read_parquet
 from coterie.text.inputs import token_column
 from coterie.topics import TopicModel, state
 from coterie.topics.collection import BATCH, TextStore, collect
@@ -61,11 +61,7 @@ class Run:
     @cached_property
     def table(self) -> pl.DataFrame:
         """All rows of the input with their assignments."""
-        rows = self.read(TABLE, lambda path: read_parquet(path, self.info["data"]["texts"]))
-        missing = {*self.columns.values(), self.info["data"]["column"]} - set(rows.columns)
-        if missing:
-            raise InputError(f"{self.folder / TABLE} has no column {sorted(missing)[0]!r}; fit again")
-        return rows
+        return self.read(TABLE, lambda path: read_table(path, self.info))
 
     def map(self) -> TextMap | None:
         """Positions of topics and texts on the map; None for runs of older versions."""

@@ -116,6 +116,10 @@ def parse(data: bytes, path: Path) -> dict[str, Any]:
             parse_int=_integer,
             parse_float=_finite,
         )
+        if b"\\ud" in data.lower():
+            json.dumps(parsed, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"{path} is damaged: half a character (a lone surrogate); {AGAIN}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is damaged: byte {error.start} is not UTF-8; {AGAIN}") from error
     except RecursionError as error:
