@@ -46,8 +46,7 @@ def harm(path, draw):
     kind = draw.random()
     if kind < 0.06:
         replaced(path, draw)
-    elif kind < 0.75 and path.suffix == ".json":
-        whole = json.loads(path.read_bytes())
+    elif kind < 0.75 and path.suffix == ".json" and (whole := parsed(path)) is not None:
         path.write_text(json.dumps(forged(whole, draw)), encoding="utf-8", errors="replace")
     elif kind < 0.75 and path.suffix == ".parquet":
         path.write_bytes(retold(pl.read_parquet(path), draw))
@@ -55,6 +54,14 @@ def harm(path, draw):
         path.write_bytes(reshaped(path.read_bytes(), draw))
     else:
         path.write_bytes(damaged(path.read_bytes(), draw))
+
+
+def parsed(path):
+    """The content of a JSON file, unless it was harmed before."""
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        return None
 
 
 def replaced(path, draw):
