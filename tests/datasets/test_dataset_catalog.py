@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import json
 import re
 import time
 
@@ -28,7 +29,9 @@ def test_the_catalogue_is_filled_in():
 
 
 def test_which_sets_can_be_fetched():
-    assert set(CATALOG) - set(FETCHABLE) == {"classic4", "reuters4", "ng20", "wordnet", "debian", "reddit"}
+    assert set(CATALOG) - set(FETCHABLE) == {
+        *("classic4", "reuters4", "ng20", "it-tickets", "wordnet", "debian", "reddit")
+    }
 
 
 @pytest.mark.slow
@@ -43,6 +46,23 @@ def test_figures_agree_with_the_prepared_file(name, prepared):
     assert (len(dataset), len(set(dataset.labels))) == (entry.texts, entry.classes)
     assert all(dataset.texts)
     assert (dataset.language, dataset.tokenised, dataset.dates) == (entry.language, entry.tokenised, None)
+
+
+def as_csv(rows):
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows([("text", "category"), *((text, c) for c, text in rows)])
+    return file.getvalue()
+
+
+def clinc(rows):
+    pairs = [[text, intent] for intent, text in rows]
+    parts = {
+        "oos_val": [["tea", "oos"]],
+        "val": pairs[15_000:18_000],
+        "train": pairs[:15_000],
+        "test": pairs[18_000:],
+    }
+    return json.dumps(parts, indent=4)
 
 
 def as_source(name, rows):
@@ -69,6 +89,19 @@ def as_source(name, rows):
         writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
         writer.writerows([numbered(convert.AG_NEWS, c), *t.split(" ", 1)] for c, t in rows)
         return [file.getvalue()]
+    if name == "banking77":
+        return [as_csv(rows[:10_003]), as_csv(rows[10_003:])]
+    if name == "clinc150":
+        return [clinc(rows)]
+    if name == "clinc150-domain":
+        intents = datasets.load("clinc150").labels
+        domains = {domain: [] for domain, _ in rows}
+        for intent, (domain, _) in zip(intents, rows, strict=True):
+            domains[domain].append(intent)
+        return [
+            clinc([(intent, text) for intent, (_, text) in zip(intents, rows, strict=True)]),
+            json.dumps(domains),
+        ]
     assert name == "thucnews20k"
     file = [f"{text}\t{numbered(convert.THUC_NEWS, label, first=0)}\n" for label, text in rows]
     return ["".join(file[:10_000]), "".join(file[10_000:])]

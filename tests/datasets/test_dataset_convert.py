@@ -47,8 +47,31 @@ def test_thuc_news_puts_the_files_one_after_another():
     assert list(rows) == [("game", "体验 创新"), ("stocks", "股指")]
 
 
+def test_banking_puts_texts_of_several_lines_on_one():
+    train = b'text,category\n"Is it, still ""there""?\nThanks",lost\n'
+    assert list(convert.banking(train, b"text,category\r\n a  card ,new_card\r\n")) == [
+        ("lost", 'Is it, still "there"? Thanks'),
+        ("new_card", "a  card"),
+    ]
+
+
+def test_clinc_has_no_texts_out_of_scope():
+    file = b'{"oos_val": [["x", "oos"]], "val": [["b", "two"]], "train": [["a ", "one"]], "test": [["c", "one"]]}'
+    assert list(convert.clinc_intents(file)) == [("one", "a"), ("two", "b"), ("one", "c")]
+    domains = b'{"home": ["two"], "work": ["one"]}'
+    assert list(convert.clinc_domains(file, domains)) == [("work", "a"), ("home", "b"), ("work", "c")]
+
+
 @pytest.mark.parametrize(
-    "converter", [convert.titles, convert.clusters, convert.ag_news, convert.ag_news_csv, convert.thuc_news]
+    "converter",
+    [
+        convert.titles,
+        convert.clusters,
+        convert.banking,
+        convert.ag_news,
+        convert.ag_news_csv,
+        convert.thuc_news,
+    ],
 )
 def test_an_empty_file_has_no_rows(converter):
     assert list(converter(b"")) == []
@@ -70,6 +93,10 @@ def test_an_empty_file_has_no_rows(converter):
         (convert.ag_news_csv, [b'"1","title"\n']),
         (convert.ag_news_csv, [b'"1","title","open quote\n']),
         (convert.thuc_news, [b"text\t10\n"]),
+        (convert.banking, [b"<!DOCTYPE html>\n<html>\n"]),
+        (convert.clinc_intents, [b"[]"]),
+        (convert.clinc_intents, [b'{"train": [["a"]], "val": [], "test": []}']),
+        (convert.clinc_domains, [b'{"train": [["a", "b"]], "val": [], "test": []}', b'{"c": ["d"]}']),
         (convert.thuc_news, [b"\xff\xfe\t1\n"]),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 
 Row = tuple[str, str]
@@ -95,6 +96,36 @@ def thuc_news(*files: bytes) -> Iterator[Row]:
         for line in _lines(file):
             text, number = line.rsplit("\t", 1)
             yield _named(number, THUC_NEWS, first=0), text
+
+
+def banking(*files: bytes) -> Iterator[Row]:
+    """CSV rows ``text,category`` below a header; the files follow one another.
+
+    >>> list(banking(b"text,category\\nWhere is my card?,card_arrival\\n"))
+    [('card_arrival', 'Where is my card?')]
+    """
+    for file in files:
+        for row in csv.DictReader(io.StringIO(file.decode("utf-8"), newline=""), strict=True):
+            yield row["category"], re.sub(r"[\t\r\n]", " ", row["text"]).strip()
+
+
+def clinc_intents(file: bytes) -> Iterator[Row]:
+    """JSON with the lists ``train``, ``val`` and ``test`` of ``[text, intent]``; others are of no intent.
+
+    >>> list(clinc_intents(b'{"val": [["hi", "greeting"]], "train": [["bye", "goodbye"]], "test": []}'))
+    [('goodbye', 'bye'), ('greeting', 'hi')]
+    """
+    parts = json.loads(file)
+    for name in ("train", "val", "test"):
+        for text, intent in parts[name]:
+            yield intent, text.strip()
+
+
+def clinc_domains(file: bytes, domains: bytes) -> Iterator[Row]:
+    """The same texts by the domain of their intent; `domains` are lists of intents by domain."""
+    domain_of = {intent: name for name, intents in json.loads(domains).items() for intent in intents}
+    for intent, text in clinc_intents(file):
+        yield domain_of[intent], text
 
 
 def _side_by_side(texts: bytes, labels: bytes, names: tuple[str, ...]) -> Iterator[Row]:
