@@ -181,7 +181,7 @@ def test_json_lines_of_tokens(rows, batch_rows):
 
 @pytest.mark.slow
 @given(table=tables(), batch_rows=batch_sizes)
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_parquet(table, batch_rows):
     names, rows = table
     out = io.BytesIO()
