@@ -373,3 +373,97 @@ def test_names_that_are_not_utf8(tickets, tmp_path, ending):
     out = coterie("fit", tickets, *asked, "--out", tmp_path / os.fsdecode(b"o\xff"), code=2)
     assert "o\\xff cannot be written: the name is not UTF-8" in out.stderr
     assert len(out.stderr.splitlines()) == 1
+
+
+# --- odd places
+
+
+@pytest.mark.parametrize(
+    "name", ["run.json", "topics.csv", "assignments.csv", "model/state.json", "model/../topics.csv"]
+)
+def test_a_file_of_a_run_is_not_overwritten(run, tickets, name):
+    before = (run / name).read_bytes()
+    for command in (["topics", run], ["assign", run, tickets]):
+        done = CliRunner().invoke(main, [*map(str, command), "--out", str(run / name)])
+        assert done.exit_code == 2
+        assert "is a file of the run in" in done.output or "--out must end in" in done.output
+    assert (run / name).read_bytes() == before
+
+
+def test_a_file_of_the_user_in_a_run_can_be_written(run):
+    coterie("topics", run, "--out", run / "mine.csv")
+    assert (run / "mine.csv").exists()
+
+
+def test_assignments_are_utf_8_whatever_the_locale(fitted, tmp_path):
+    text = "快递 à la 🦉 parcel late"
+    (tmp_path / "new.csv").write_text(f"subject\n{text}\n", encoding="utf-8")
+    for locale in ({"PYTHONIOENCODING": "latin-1"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}):
+        for option in ([], ["--json"]):
+            done = subprocess.run(
+                [BIN / "coterie", "assign", fitted, tmp_path / "new.csv", *option],
+                env={**os.environ, **locale}, capture_output=True, check=True,
+            )  # fmt: skip
+            assert text in done.stdout.decode("utf-8")
+            assert not option or json.loads(done.stdout)["subject"] == text
+
+
+def test_a_locale_without_umlauts_shows_codes(run):
+    coterie("edit", "rename", run, 0, "Größe")
+    done = subprocess.run(
+        [BIN / "coterie", "topics", run],
+        env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}, capture_output=True, check=True,
+    )  # fmt: skip
+    assert b"Gr\\xf6\\xdfe" in done.stdout
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+def test_a_table_may_be_called_txt(tmp_path, separator):
+    table = tmp_path / "export.txt"
+    lines = [
+        separator.join(("id", "text")),
+        *(separator.join((str(i), t)) for i, (t, _, _) in enumerate(rows(60))),
+    ]
+    table.write_text("\n".join(lines))
+    found = json.loads(
+        coterie("fit", table, "--text", "text", "--topics", 3, "--out", tmp_path / "run", "--json").output
+    )
+    assert found["run"]["data"]["texts"] == 62
+    assert set(pl.read_parquet(tmp_path / "run" / "assignments.parquet").columns) >= {"id", "text"}
+
+
+def test_a_run_without_its_report_can_be_renamed(run):
+    (run / "report.html").unlink()
+    coterie("edit", "rename", run, 0, "a name")
+    assert "a name" in coterie("topics", run).stdout
+    coterie("edit", "merge", run, 1, 2)
+    assert "a name" in (run / "report.html").read_text()
+
+
+def test_a_file_is_not_a_run_folder(tickets, fitted):
+    done = CliRunner().invoke(main, ["assign", str(tickets), str(fitted)])
+    assert "is a file, not a run folder" in done.output
+
+
+def test_no_language_is_refused(tickets):
+    done = CliRunner().invoke(main, ["fit", str(tickets), "--text", "subject", "--language", ""])
+    assert done.exit_code == 2
+    assert "--language" in done.output
+
+
+@pytest.mark.process
+def test_a_full_temporary_folder_is_told(tickets, tmp_path):
+    """With a limit on the size of files, as a full disk would need the rights to make one."""
+    code = (
+        "import resource, signal, sys\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\nfrom coterie.cli import main\nmain()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "fit", tickets, "--text", "subject", "--out", tmp_path / "run"],
+        env={**os.environ, "TMPDIR": str(tmp_path)}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"coterie: temporary files could not be written to {tmp_path}: File too large; "
+    )
+    assert not (tmp_path / "run").exists()

@@ -72,7 +72,7 @@ def test_a_file_that_does_not_exist(tmp_path):
 
 
 def test_a_directory(tmp_path, file):
-    assert told(tmp_path) == " is a directory, and it is empty"
+    assert told(tmp_path) == " is a directory; there is no file in it"
     file("x", "b.csv"), file("x", "a.csv")
     assert told(tmp_path) == " is a directory; choose a file in it, such as a.csv, b.csv"
 

@@ -116,6 +116,16 @@ def test_labels_tell_topics_apart(model):
         assert topic.label == ", ".join(topic.terms[:3])
 
 
+def test_a_topic_of_all_texts_is_named_by_its_most_frequent_words():
+    texts = ["aa parcel", "bb parcel late", "cc late", "dd parcel late", "aa bb cc dd"]
+    for model in (TopicModel(1).fit(texts), TopicModel(2).fit(texts)):
+        if len(model.topics) > 1:
+            model.edits.merge(*(topic.id for topic in model.topics))
+        (topic,) = model.topics
+        assert set(topic.terms[:2]) == {"parcel", "late"}
+        assert topic.label.startswith(("parcel", "late"))
+
+
 def test_numbers_and_signs_do_not_name_a_topic():
     texts = [
         "404 server",
@@ -352,6 +362,9 @@ SPELLINGS = {
     "datetimes": lambda days: [dt.datetime(day.year, day.month, day.day, 23, 59) for day in days],
     "polars": pl.Series,
     "polars datetimes": lambda days: pl.Series(days).cast(pl.Datetime("ms")),
+    "just after midnight in Tokyo": lambda days: pl.Series(
+        [dt.datetime(day.year, day.month, day.day, 0, 30) for day in days]
+    ).dt.replace_time_zone("Asia/Tokyo"),
     "numpy": lambda days: np.array(days, dtype="datetime64[D]"),
     "pandas": lambda days: pd.Series(pd.to_datetime(days)),
     "mixed": lambda days: [day if i % 2 else day.isoformat() for i, day in enumerate(days)],

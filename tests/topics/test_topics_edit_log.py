@@ -1,6 +1,7 @@
 """The log of edits as JSON: everything comes back, and nothing but an edit gets in."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -183,3 +184,8 @@ def test_an_unclear_name_is_told_with_what_there_is(name, said):
     with pytest.raises(InputError, match=said) as told:
         named_topic(name, FOUND)
     assert "1 (Card)" in str(told.value)
+
+
+def test_an_id_goes_before_a_label_that_looks_like_one():
+    topics = [replace(FOUND[0], id=0, label="1"), replace(FOUND[0], id=1, label="0")]
+    assert [named_topic(name, topics).id for name in (0, "1")] == [0, 1]

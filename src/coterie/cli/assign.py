@@ -115,7 +115,11 @@ def _printed(as_json: bool) -> Any:
         nonlocal first
         text = frame.write_ndjson() if as_json else sheet(frame).write_csv(include_header=first)
         first = False
-        # a file gets what the texts are; a terminal would obey control characters in them
-        sys.stdout.write(safe_lines(text) if sys.stdout.isatty() else text)
+        if sys.stdout.isatty():  # which would obey control characters in the texts
+            sys.stdout.write(safe_lines(text))
+        else:  # UTF-8, as in files, whatever the locale
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8"))
+            sys.stdout.buffer.flush()
 
     return write

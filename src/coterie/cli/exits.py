@@ -199,7 +199,8 @@ def _open_closed_streams() -> None:
 
 def _escape_unprintable() -> None:
     """Print characters that the terminal cannot show as escape codes instead of failing."""
-    if getattr(sys.stdout, "errors", "") == "strict" and hasattr(sys.stdout, "reconfigure"):
+    errors = getattr(sys.stdout, "errors", "")  # in the C locale those of what was read as bytes
+    if errors in ("strict", "surrogateescape") and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 

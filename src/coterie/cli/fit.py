@@ -191,7 +191,7 @@ def show_run(run: Run, source_name: str) -> None:
         (f"coterie assign {folder} new.csv", "assign new texts to these topics"),
         (f"coterie edit rename {folder} 0 'A name'", "edit topics; also merge, split, ban, pin, undo"),
     ):
-        out.print(Text(f"  {safe(command):<{len(folder) + 30}}  {about}"), soft_wrap=True)
+        out.print(Text(f"  {safe(command):<{len(folder) + 31}}  {about}"), soft_wrap=True)
 
 
 def _how_many(number: NumberOfTopics) -> str:

@@ -66,6 +66,8 @@ def is_integer(text: str) -> bool:
 
 
 def _split(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    if not parts(values):
+        raise click.BadParameter("it is empty", ctx, param)
     return parts(values)
 
 
@@ -186,11 +188,11 @@ def spooled(file: str | Path) -> Iterator[Path]:
         yield Path(file)
         return
     _hint_to_end_typing()
-    from coterie.storage.temporary import TemporaryFolder
+    from coterie.storage.temporary import TemporaryFolder, reported
 
     with TemporaryFolder("input") as folder:
         copy = folder / "stdin"
-        with copy.open("wb") as target:
+        with reported(), copy.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
         try:
             yield copy
@@ -232,18 +234,32 @@ def whole_file(target: str | Path) -> Iterator[Path]:
         raise InputError(f"cannot write {str(target)!r}: it is not a file; choose another name")
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path.name}: folder {path.parent} does not exist; create it first")
+    if run := _run_of(path):
+        raise InputError(f"cannot write {path}: it is a file of the run in {run}; choose another file")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         yield temporary
         os.replace(temporary, path)
-    except OSError as error:
+    except InputError as error:
         # the temporary name would mean nothing to users
+        raise InputError(str(error).replace(str(temporary), str(path))) from error
+    except OSError as error:
         raise InputError(
             f"{path} could not be written: {error.strerror or error}; choose another file, or free some space"
         ) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _run_of(path: Path) -> Path | None:
+    """The run folder that has written a file."""
+    for folder in path.absolute().parents[:2]:
+        if (folder / "run.json").is_file():
+            from coterie.runs.record import OURS
+
+            return folder if path.absolute().relative_to(folder).as_posix() in OURS else None
+    return None
 
 
 # Characters that a terminal would obey or hide: control characters, direction marks, zero-width characters

@@ -188,5 +188,7 @@ def _write(frame: pl.DataFrame, out: Path) -> None:
 
     from coterie.storage.tables import CsvWriter
 
+    if out.suffix.lower() != ".csv":
+        raise InputError(f"--out must end in .csv, got {str(out)!r}")
     with whole_file(out) as target, CsvWriter(target) as sheet:
         sheet.write(frame.with_columns(columns.by_dtype(List(String)).list.join(", ")))

@@ -21,8 +21,13 @@ CANDIDATES = 40
 
 
 def distinctive(shares: Array, everywhere: Array) -> Array:
-    """``p(w|k) log(p(w|k) / p(w))``: what a term adds to telling the topic from the rest, topics × terms."""
+    """``p(w|k) log(p(w|k) / p(w))``: what a term adds to telling the topic from the rest, topics × terms.
+
+    Nothing tells a topic of all texts from the rest; then it is ``p(w|k)``, and the most frequent terms win.
+    """
     scores: Array = shares * np.log(np.maximum(shares, 1e-300) / np.maximum(everywhere, 1e-300))
+    of_all = np.abs(shares - everywhere).max(axis=1, initial=0.0) < 1e-9
+    scores[of_all] = shares[of_all]
     return scores
 
 

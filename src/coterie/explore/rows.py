@@ -22,6 +22,7 @@ from coterie.results import NO_KNOWN_WORD
 from coterie.runs import Run
 from coterie.runs.record import TABLE
 from coterie.runs.table import check_columns
+from coterie.storage import temporary
 from coterie.storage.temporary import TemporaryFolder
 from coterie.topics.trends import read_dates
 
@@ -73,9 +74,10 @@ class Rows:
             if self._data.get("tokenised"):
                 self._lists = _listed(pl.col(f"c{at}"), schema.dtypes()[at])
                 text = self._lists.list.join(" ")
-            cells.with_columns(text=text).with_columns(folded=folded(pl.col("text"))).sink_ipc(
-                file, compression="uncompressed", maintain_order=True
-            )
+            with temporary.reported():
+                cells.with_columns(text=text).with_columns(folded=folded(pl.col("text"))).sink_ipc(
+                    file, compression="uncompressed", maintain_order=True
+                )
             found = pl.read_ipc(file)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             what = (str(error).splitlines() or [type(error).__name__])[0]

@@ -101,6 +101,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     """What run.json says, checked to have what is read from it."""
     if not folder.exists():
         raise InputError(f"folder {folder} does not exist; 'coterie fit FILE --out {folder}' creates one")
+    if folder.is_file():
+        raise InputError(f"{folder} is a file, not a run folder; 'coterie fit {folder}' creates one")
     path = folder / MARKER
     if not path.exists():
         raise InputError(

@@ -129,8 +129,9 @@ def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock:
         before, applied = _count(data["edits"]), info.get("edits_applied")
         skipped = 0 if applied is None else before - applied
         record = {**info, "made": now(), "versions": versions(), "edits_applied": len(edits) - skipped}
-        with _reported(folder / REPORT):
-            _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
+        if (folder / REPORT).exists():  # somebody may have moved it
+            with _reported(folder / REPORT):
+                _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
         same = (f"{MODEL}/{ARRAYS_FILE}", MAP)
         write_record(staging, record, {name: info["files"][name] for name in same if name in info["files"]})
 

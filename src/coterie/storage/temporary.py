@@ -7,11 +7,13 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, Self, get_args
 
+from coterie.errors import InputError
+from coterie.storage.files import DEVICE_FAULTS, number
 from coterie.storage.locks import Lock, take
 
 Kind = Literal["input", "texts", "counts", "rows", "uploads", "fit", "export"]
@@ -64,6 +66,21 @@ class _Borrowed(TemporaryFolder):
 
     def close(self) -> None:
         """Nothing: it is not ours."""
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Say that it was the temporary folder, if writing into it fails because it is full."""
+    try:
+        yield
+    except Exception as error:
+        code = number(error)
+        if code not in DEVICE_FAULTS or isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"temporary files could not be written to {tempfile.gettempdir()}: {os.strerror(code)}; "
+            "free some space, or set TMPDIR to another folder"
+        ) from error
 
 
 def sweep() -> None:

@@ -19,6 +19,7 @@ from coterie.embeddings import Vectors, vectors_of
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.progress import tell
+from coterie.storage import temporary
 from coterie.storage.temporary import TemporaryFolder
 from coterie.text.inputs import text_batches
 from coterie.text.readers import TextSource
@@ -196,10 +197,12 @@ class Collection:
 def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
     """Read and count texts; the vocabulary may be empty."""
     texts = source if isinstance(source, TextStore) else TextStore(source)
-    folder = TemporaryFolder("counts") if texts.is_large() else None
+    with temporary.reported():
+        folder = TemporaryFolder("counts") if texts.is_large() else None
     try:
         path = None if folder is None else folder.path
-        corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, path)
+        with temporary.reported():
+            corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, path)
         if not corpus.n_texts:
             raise InputError("no texts were given; at least one is needed")
         first = np.full(corpus.n_distinct, corpus.n_texts, dtype=np.int64)

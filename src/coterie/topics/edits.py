@@ -103,7 +103,7 @@ def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
 def named_topic(name: int | str, topics: Sequence[Named]) -> Named:
     """Find a topic by its id, its label or the beginning of its label."""
     spelled = str(name).strip()
-    for topic in topics:
+    for topic in sorted(topics, key=lambda topic: str(topic.id) != spelled):  # an id goes first
         if str(topic.id) == spelled or topic.label == spelled:
             return topic
     begun = [topic for topic in topics if spelled and topic.label.casefold().startswith(spelled.casefold())]

@@ -59,6 +59,8 @@ def read_dates(values: Any) -> tuple[pl.Series, Unread | None]:
     """Dates of any kind as a column of dates, null where there is none, and what could not be read."""
     column = _column(values, "dates")
     if isinstance(column, pl.Series) and column.dtype in (pl.Date, pl.Datetime):
+        if isinstance(column.dtype, pl.Datetime):  # the day that it was where it was written
+            column = column.dt.replace_time_zone(None)
         return column.cast(pl.Date).rename("date"), None
     text = pl.Series("date", [_spelled(value) for value in column], dtype=pl.String)
     # the day is what stands before the time: 2024-05-01T10:00 and 2024-05-01 10:00:00+02:00

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from coterie.errors import InputError
+from coterie.storage import temporary
 from coterie.storage.files import spelled
 from coterie.storage.temporary import TemporaryFolder
 
@@ -116,7 +117,7 @@ def find(path: str | Path) -> str | Path:
     file = Path(path)
     if file.is_dir():
         inside = sorted(entry.name for entry in file.iterdir() if entry.is_file())[:5]
-        hint = f"; choose a file in it, such as {', '.join(inside)}" if inside else ", and it is empty"
+        hint = f"; choose a file in it, such as {', '.join(inside)}" if inside else "; there is no file in it"
         raise InputError(f"{file} is a directory{hint}")
     if not file.exists():
         raise InputError(f"{file} does not exist")
@@ -151,7 +152,7 @@ def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
         return
     with TemporaryFolder("input") as folder:
         copy = folder / "copy"
-        with copy.open("wb") as file:
+        with temporary.reported(), copy.open("wb") as file:
             shutil.copyfileobj(stream, file)
         yield copy
 

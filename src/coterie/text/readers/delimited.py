@@ -149,6 +149,18 @@ def looks_like_a_table(head: str) -> bool:
     return rows > 1 and max(_evenness(head, candidate) for candidate in DELIMITERS) > (0.9, 0)
 
 
+def names_column(head: str, column: str | None) -> bool:
+    """Whether the first rows are those of a table with a column of this name.
+
+    >>> names_column("id;text\\n1;late parcel\\n", "text"), names_column("text\\nlate parcel\\n", "text")
+    (True, False)
+    """
+    if column is None or not looks_like_a_table(head):
+        return False
+    header = next(csv.reader(io.StringIO(head, newline=""), delimiter=guess_delimiter(head)), [])
+    return column in (cell.strip() for cell in header)
+
+
 def _evenness(head: str, delimiter: str) -> tuple[float, int]:
     """Share of the first rows that have as many cells as the very first, and how many; 0 if only one."""
     lines = io.StringIO(head, newline="").readlines()

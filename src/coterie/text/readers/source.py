@@ -80,7 +80,7 @@ class TextSource:
             if not head:
                 before = ", or has already been read" if str(self.path) == "-" else ""
                 raise InputError(f"{self.source_name} is empty{before}")
-            format_ = self.format or guess_format(self.path, head, self.options)
+            format_ = self.format or guess_format(self.path, head, self.options, self.column)
             if format_ in ("parquet", "xlsx"):
                 with on_disk(self.path, stream) as file:
                     yield from self._parsed(file, format_)
@@ -236,20 +236,24 @@ _BY_NAME: dict[str, Format] = {
 }  # fmt: skip
 
 
-def guess_format(path: str | Path, head: bytes, options: Options) -> Format:
-    """The format by its signature, else by the file name, else by the first lines."""
+def guess_format(path: str | Path, head: bytes, options: Options, column: str | None = None) -> Format:
+    """The format by its signature, else by the file name, else by the first lines.
+
+    A .txt file is a table if its first line names the column of the texts.
+    """
     if head.startswith(b"PAR1\x15"):
         return "parquet"
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
     by_name = _BY_NAME.get(suffixes[-1]) if suffixes else None
-    if by_name and not (by_name == "lines" and options.delimiter):
-        return by_name
     text = head.decode(encoding_of(head, options.encoding), "replace")
+    table = options.delimiter is not None or delimited.names_column(text, column)
+    if by_name and not (by_name == "lines" and table):
+        return by_name
     if text.lstrip().startswith("{"):
         return "jsonl"
-    return "csv" if options.delimiter or delimited.looks_like_a_table(text) else "lines"
+    return "csv" if table or delimited.looks_like_a_table(text) else "lines"
 
 
 def make_batch(rows: Rows, table: Table, chosen: str) -> Batch | None:
