@@ -168,7 +168,9 @@ def test_no_structure_is_told():
     tokens = np.random.RandomState(0).permutation(np.repeat(X.indices, X.data.astype(int)))
     rows = np.repeat(np.arange(400), np.asarray(X.sum(axis=1)).ravel().astype(int))
     dealt = csr_matrix((np.ones(len(tokens)), (rows, tokens)), shape=X.shape)
-    with pytest.warns(UserWarning, match=r"no more structure .* set n_topics; .* most plausible") as caught:
+    with pytest.warns(
+        UserWarning, match=r"no more structure .* choose their number; .* most plausible"
+    ) as caught:
         model = Coterie().fit(dealt)
     assert f"; {' or '.join(map(str, model.number_of_topics_.peaks))} " in str(caught[0].message)
     assert model.n_topics_ == 1

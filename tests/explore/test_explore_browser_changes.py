@@ -264,7 +264,7 @@ def test_compare_two_runs(show, served):
     assert other.locator(".summary").inner_text() == said
 
 
-def drop(page, path):
+def drop(page, path, on=".drop"):
     """Drop a file on the page as a person does: a DataTransfer with the file in it."""
     carried = page.evaluate_handle(
         """([name, text]) => {
@@ -275,9 +275,9 @@ def drop(page, path):
         [path.name, path.read_text("utf-8")],
     )
     for name in ("dragenter", "dragover"):
-        page.dispatch_event(".drop", name, {"dataTransfer": carried})
-    assert page.locator(".drop").evaluate("zone => zone.classList.contains('over')")
-    page.dispatch_event(".drop", "drop", {"dataTransfer": carried})
+        page.dispatch_event(on, name, {"dataTransfer": carried})
+    assert on != ".drop" or page.locator(on).evaluate("zone => zone.classList.contains('over')")
+    page.dispatch_event(on, "drop", {"dataTransfer": carried})
 
 
 @pytest.mark.parametrize("how", ["drop", "button"])
@@ -319,6 +319,45 @@ def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
         wait_total(page, "160 texts")
     finally:
         shutil.rmtree(live / name)
+
+
+def test_a_file_may_be_dropped_anywhere(show, tmp_path):
+    page = settled(show("/?run=tickets"))
+    drop(page, write_texts(tmp_path / "anywhere.csv"), on="#topics-list")
+    page.wait_for_selector(".preview")
+    assert page.locator(".start strong", has_text="anywhere.csv").count() == 1
+    drop(page, write_texts(tmp_path / "beside.csv"), on="#top")
+    page.locator(".start strong", has_text="beside.csv").wait_for()
+
+
+def test_a_file_whose_fit_was_cancelled_can_be_fitted_again(show, served, live, tmp_path):
+    page = show("/?view=start")
+    page.wait_for_selector(".drop")
+    drop(page, write_texts(tmp_path / "slow.csv", 20_000))
+    page.wait_for_selector(".preview")
+    page.get_by_role("button", name="fit", exact=True).click()
+    page.get_by_role("button", name="cancel", exact=True).first.click()
+    page.wait_for_selector(".preview")
+    assert page.locator(".settings .look").inner_text() == "Cancelled."
+    page.get_by_role("button", name="fit", exact=True).click()
+    page.locator(".drop.waiting [role=progressbar]").wait_for()
+    page.get_by_role("button", name="cancel", exact=True).first.click()
+    page.wait_for_selector(".preview")
+    assert not (live / "slow").exists()
+
+
+def test_rows_that_cannot_be_read_are_told_before_the_fit(show, tmp_path):
+    page = show("/?view=start")
+    page.wait_for_selector(".drop")
+    report = tmp_path / "report.csv"
+    report.write_text(
+        "Report: tickets by week\nmade today\n\nid,subject,team\n" + "1,late parcel,north\n" * 30
+    )
+    drop(page, report)
+    page.wait_for_selector(".preview")
+    assert re.search(
+        r"\d+ rows could not be read and would be left out", page.locator(".start-new .look").inner_text()
+    )
 
 
 def test_a_file_that_cannot_be_read_is_told(show, tmp_path):

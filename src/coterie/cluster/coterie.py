@@ -397,7 +397,7 @@ class Coterie(TopicEstimator):
             plausible = " or ".join(map(str, estimate.peaks))
             warnings.warn(
                 "The texts show no more structure than shuffled texts, so there is one topic. "
-                f"To get more, set n_topics; {plausible} topics are most plausible.",
+                f"To get more, choose their number; {plausible} would be most plausible.",
                 stacklevel=4,
             )
         return max(estimate.n_topics, fewest)

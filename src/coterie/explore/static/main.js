@@ -202,6 +202,12 @@ function wire() {
     update({ ...noFilters(), row: null, try: null, view: "explore", box: null, sort: null, descending: false }, { push: true });
   });
   document.addEventListener("keydown", key);
+  // a file that is dropped anywhere must not replace the page: it becomes a new run
+  for (const name of ["dragover", "drop"]) window.addEventListener(name, (event) => {
+    if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    if (name === "drop" && event.dataTransfer.files.length) update({ dropped: event.dataTransfer.files[0], view: "start" }, { push: true });
+  });
   wireTabs();
   subscribe("run", () => { update({ overview: null, ready: false }); if (state.run) loadRun(); if (state.runs && !state.runs.some((run) => run.name === state.run)) loadRuns(); });
   subscribe(["overview", "runs", "topics", "run"], drawHeader);

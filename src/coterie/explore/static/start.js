@@ -18,15 +18,17 @@ export function openStart(element) {
     h("div", { class: "other-head" }, h("h2", {}, "Find topics"), state.run ? button("back to the run",
       () => update({ view: "explore" }, { push: true }), { class: "plain" }) : null),
     h("div", { class: "start-parts" }, work, runs)));
+  const begin = () => {
+    const file = state.dropped;
+    if (file) { update({ dropped: null }); take(page, file); }
+  };
   dropZone(page);
+  begin();
   const list = () => drawRuns(runs);
-  const forget = subscribe(["runs", "about", "stirred"], list);
+  const stops = [subscribe(["runs", "about", "stirred"], list), subscribe("dropped", begin)];
   list();
   get("/runs").then((answer) => update({ runs: answer.runs }), say);
-  // a file that misses the zone must not replace the page
-  for (const name of ["dragover", "drop"]) window.addEventListener(name,
-    (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); }, { signal: stop.signal });
-  return () => { forget(); stop.abort(); discard(page); element.replaceChildren(); };
+  return () => { for (const forget of stops) forget(); stop.abort(); discard(page); element.replaceChildren(); };
 }
 
 function drawRuns(box) {
@@ -90,7 +92,7 @@ function discard(page) {
 
 // columns and settings
 
-function preview(page) {
+function preview(page, trouble = null) {
   const { upload } = page, wanted = { text: upload.guess.text };
   const table = h("div", { class: "scroll preview", tabindex: 0, role: "region", "aria-label": "First rows of the file" });
   const said = h("p", { class: "chosen-column", "aria-live": "polite" });
@@ -100,11 +102,13 @@ function preview(page) {
     said.replaceChildren("The texts are in ", h("strong", {}, bdi(column)), h("span", { class: "quiet" }, ". Click another column header to change that."));
   };
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
-    h("p", {}, h("strong", {}, bdi(upload.name)), h("span", { class: "quiet" }, ` · ${facts(upload)}`)), said, table, settings(page, upload, wanted));
+    h("p", {}, h("strong", {}, bdi(upload.name)), h("span", { class: "quiet" }, ` · ${facts(upload)}`)),
+    upload.skipped ? h("p", { class: "look" }, `${many(upload.skipped, "row")} could not be read and would be left out. Is the table the first thing in the file?`) : null,
+    said, table, settings(page, upload, wanted, trouble));
   choose(wanted.text);
 }
 
-function settings(page, upload, wanted) {
+function settings(page, upload, wanted, before) {
   const field = (title, ...inputs) => h("label", { class: "field" }, h("span", {}, title), inputs);
   const column = (guess) => h("select", {}, h("option", { value: "" }, "(none)"),
     upload.columns.map(({ name }) => h("option", { value: name, selected: name === guess }, cut(name, 60))));
@@ -115,7 +119,7 @@ function settings(page, upload, wanted) {
   const languages = state.about?.languages?.length ? state.about.languages : ["english"];
   const language = h("select", {}, languages.map((each) => h("option", { value: each, selected: each === upload.guess.language }, each)));
   const name = h("input", { type: "text", value: fresh(upload.name), maxlength: 100, required: true, autocomplete: "off" });
-  const trouble = h("div", { role: "alert" });
+  const trouble = h("div", { role: "alert" }, before ? h("p", { class: "look" }, bdi(before)) : null);
   const form = h("form", { class: "settings" }, field("Dates", date), field("Known classes", label),
     h("fieldset", { class: "ways" }, h("legend", {}, "Topics"), h("label", {}, auto, "estimate the number"),
       h("span", { class: "with-number" }, h("label", {}, exact, "this many"), number)),
@@ -134,9 +138,9 @@ function settings(page, upload, wanted) {
 async function fit(page, form, trouble, wanted) {
   for (const part of form.elements) part.disabled = true;
   try {
-    const job = await send("POST", `/uploads/${encodeURIComponent(page.upload.id)}/fit`, wanted);
+    const { upload } = page, job = await send("POST", `/uploads/${encodeURIComponent(upload.id)}/fit`, wanted);
     page.upload = null; // it belongs to the job now
-    fitting(page, job);
+    fitting(page, job, upload);
   } catch (error) {
     for (const part of form.elements) part.disabled = false;
     trouble.replaceChildren(h("p", { class: "look" }, bdi(error.message)));
@@ -172,7 +176,7 @@ function fresh(name) {
   for (let number = 2; ; number++) if (!taken.has(`${base}-${number}`.toLowerCase())) return `${base}-${number}`;
 }
 
-async function fitting(page, job) {
+async function fitting(page, job, upload) {
   const box = h("div", { class: "drop waiting" });
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"), box);
   const tell = (step) => box.replaceChildren(h("p", { class: "drop-say" }, bdi(step.title)), progress(step),
@@ -182,6 +186,7 @@ async function fitting(page, job) {
   page.signal.addEventListener("abort", () => apart(job.id, false)); // left: the bar at the top goes on with it
   const end = await follow(job, tell);
   if (page.signal.aborted) return;
-  if (end.state === "done") openRun(end.run);
-  else dropZone(page, end.state === "failed" ? end.error : "Cancelled.");
+  if (end.state === "done") { openRun(end.run); return; }
+  page.upload = upload; // the server has kept it, to be tried with other settings
+  preview(page, end.state === "failed" ? end.error : "Cancelled.");
 }

@@ -18,6 +18,7 @@ const START = {
   about: null, runs: null,
   ready: false, // texts of the run are counted: search by meaning and similar texts are there
   gone: false, // the server does not answer
+  dropped: null, // a file that was dropped on the page, for the view "start"
   stirred: 0, // rises when what is shown should be asked for again (the server came back)
 };
 const FILTERS = ["topics", "q", "mode", "least", "most", "classes", "since", "until", "lasso", "known"];
