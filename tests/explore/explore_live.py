@@ -85,7 +85,7 @@ def fresh(live):
 
 
 @pytest.fixture
-def show(browser, served):
+def show(browser, served, fresh):  # runs are removed when no page shows them any more
     """`show(address, width=…)` opens a page; in the end it asked no other server and had nothing to complain about.
 
     `show.allowed` takes what the console may say beyond that in this test.

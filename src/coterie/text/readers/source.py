@@ -211,7 +211,12 @@ def read_texts(
         os.fsencode(path)
     except UnicodeEncodeError:
         raise InputError(f"no file can have the name {shown(path)}") from None
-    for name, value in (("format", format), ("encoding", encoding), ("delimiter", delimiter)):
+    for name, value in (
+        ("column", column),
+        ("format", format),
+        ("encoding", encoding),
+        ("delimiter", delimiter),
+    ):
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be a string or None, got {shown(value)}")
     for name, number in (("batch_rows", batch_rows), ("max_bytes", max_bytes)):
