@@ -65,7 +65,9 @@ def finished(client, response, seconds=120):
 
 
 def version(client, run="run"):
-    return client.get(f"/api/runs/{run}").json()["version"]
+    answer = client.get(f"/api/runs/{run}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["version"]
 
 
 def change(client, what="edits", run="run", **body):

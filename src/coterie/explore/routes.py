@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
+from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 
 from coterie import __version__
@@ -23,11 +25,14 @@ from coterie.explore.selection import MOST_CORNERS, Box, Corner, Filters
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
 from coterie.runs.record import REPORT
+from coterie.storage.folder import Outdated
 from coterie.storage.temporary import TemporaryFolder
 from coterie.text.languages import known_languages
 
 #: Texts that may be tried at once, and rows of a page.
 _TRIES, _PAGE = 100, 200
+#: How often a question is asked again.
+_ATTEMPTS = 10
 _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 Responses = dict[int | str, dict[str, Any]]
@@ -48,9 +53,25 @@ _UPLOADED = {"requestBody": {"required": True, "content": {"application/octet-st
 _PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
 
+class _Again(APIRoute):
+    """A question is asked again if another process has replaced the run before it was answered."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, with patience for questions; a change is for its maker to try again."""
+        answer = super().get_route_handler()
+
+        async def patient(request: Request) -> Response:
+            for _ in range(_ATTEMPTS if request.method == "GET" else 0):
+                with suppress(Outdated):
+                    return await answer(request)
+            return await answer(request)
+
+        return patient
+
+
 def router(workspace: Workspace, jobs: Jobs, uploads: Uploads) -> APIRouter:
     """The routes, on the runs of a folder."""
-    routes = APIRouter(prefix="/api")
+    routes = APIRouter(prefix="/api", route_class=_Again)
 
     def opened(run: str) -> OpenedRun:
         found = workspace.get(run)
