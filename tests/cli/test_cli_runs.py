@@ -386,7 +386,7 @@ def test_a_file_of_a_run_is_not_overwritten(run, tickets, name):
     for command in (["topics", run], ["assign", run, tickets]):
         done = CliRunner().invoke(main, [*map(str, command), "--out", str(run / name)])
         assert done.exit_code == 2
-        assert "is a file of the run in" in done.output or "--out must end in" in done.output
+        assert "belongs to the run in" in done.output or "--out must end in" in done.output
     assert (run / name).read_bytes() == before
 
 

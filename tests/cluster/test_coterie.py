@@ -169,10 +169,10 @@ def test_no_structure_is_told():
     rows = np.repeat(np.arange(400), np.asarray(X.sum(axis=1)).ravel().astype(int))
     dealt = csr_matrix((np.ones(len(tokens)), (rows, tokens)), shape=X.shape)
     with pytest.warns(
-        UserWarning, match=r"no more structure .* choose their number; .* most plausible"
+        UserWarning, match=r"no more structure .* Set the number of topics .* most plausible is"
     ) as caught:
         model = Coterie().fit(dealt)
-    assert f"; {' or '.join(map(str, model.number_of_topics_.peaks))} " in str(caught[0].message)
+    assert f" is {' or '.join(map(str, model.number_of_topics_.peaks))}." in str(caught[0].message)
     assert model.n_topics_ == 1
 
 

@@ -7,7 +7,8 @@ import pytest
 from explore_runs import change, client_of, finished, version
 
 from coterie.explore import editing
-from coterie.runs import Run, open_run
+from coterie.explore.workspace import Workspace
+from coterie.runs import Run, edit_run, open_run
 from coterie.topics import editing as describing
 
 
@@ -224,6 +225,26 @@ def test_texts_moved_together_are_known_by_one_time():
     assert editing.together([Edit("pin", to, text="x"), Edit("pin", to, text="y")]) == 1
     assert editing.together([*pins, Edit("rename", to, label="x", made=pins[0].made)]) == 1
     assert editing.together([Edit("rename", to, label="x", made=pins[0].made), *pins]) == 3
+
+
+def test_a_question_is_answered_although_another_process_changes_the_run(folder, monkeypatch):
+    get, changes = Workspace.get, []
+
+    def overtaken(self, name):
+        """The run as it is on disk; twice somebody changes it before its table was read."""
+        found = get(self, name)
+        if len(changes) < 2:
+            changes.append(
+                edit_run(folder / name, lambda model: model.edits.rename(0, f"name {len(changes)}"))
+            )
+        return found
+
+    monkeypatch.setattr(Workspace, "get", overtaken)
+    with client_of(folder) as client:
+        answer = client.get("/api/runs/run")
+    assert answer.status_code == 200, answer.text
+    assert len(changes) == 2
+    assert "name 1" in [topic["label"] for topic in answer.json()["topics"]]
 
 
 @pytest.mark.slow

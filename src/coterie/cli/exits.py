@@ -187,7 +187,7 @@ def _signals_raise() -> Iterator[None]:
 
 
 def _open_closed_streams() -> None:
-    """Let streams that the shell has closed lead nowhere; else files would get their numbers."""
+    """Open closed standard streams on the null device; otherwise files would get their numbers."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
             os.fstat(number)

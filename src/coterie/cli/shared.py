@@ -89,7 +89,7 @@ class _Size(click.ParamType):  # type: ignore[type-arg]  # generic in newer vers
 
 max_bytes_option = click.option(
     "--max-bytes", metavar="SIZE", type=_Size(), default="4G", show_default=True,
-    help="Most bytes that a packed file (gzip, Parquet, Excel) may unpack to.",
+    help="Largest size of a compressed file (gzip, Parquet, Excel) once it is unpacked.",
 )  # fmt: skip
 
 
@@ -188,11 +188,11 @@ def spooled(file: str | Path) -> Iterator[Path]:
         yield Path(file)
         return
     _hint_to_end_typing()
-    from coterie.storage.temporary import TemporaryFolder, reported
+    from coterie.storage.temporary import TemporaryFolder, report_full
 
     with TemporaryFolder("input") as folder:
         copy = folder / "stdin"
-        with reported(), copy.open("wb") as target:
+        with report_full(), copy.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
         try:
             yield copy
@@ -235,7 +235,7 @@ def whole_file(target: str | Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path.name}: folder {path.parent} does not exist; create it first")
     if run := _run_of(path):
-        raise InputError(f"cannot write {path}: it is a file of the run in {run}; choose another file")
+        raise InputError(f"cannot write {path}: it belongs to the run in {run}; choose another file")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         yield temporary
@@ -253,7 +253,7 @@ def whole_file(target: str | Path) -> Iterator[Path]:
 
 
 def _run_of(path: Path) -> Path | None:
-    """The run folder that has written a file."""
+    """The run folder that a file belongs to, if coterie wrote it there."""
     for folder in path.absolute().parents[:2]:
         if (folder / "run.json").is_file():
             from coterie.runs.record import OURS

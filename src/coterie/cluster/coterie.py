@@ -397,7 +397,7 @@ class Coterie(TopicEstimator):
             plausible = " or ".join(map(str, estimate.peaks))
             warnings.warn(
                 "The texts show no more structure than shuffled texts, so there is one topic. "
-                f"To get more, choose their number; {plausible} would be most plausible.",
+                f"Set the number of topics to get more; the most plausible is {plausible}.",
                 stacklevel=4,
             )
         return max(estimate.n_topics, fewest)

@@ -1,4 +1,4 @@
-"""Choose the words that describe a topic: frequent in it, rare elsewhere, and used together."""
+"""Choose words that describe a topic: common in it, rare elsewhere, and often used together."""
 
 from __future__ import annotations
 

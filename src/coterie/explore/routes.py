@@ -31,7 +31,7 @@ from coterie.text.languages import known_languages
 
 #: Texts that may be tried at once, and rows of a page.
 _TRIES, _PAGE = 100, 200
-#: How often a question is asked again.
+#: How often a GET request is handled again.
 _ATTEMPTS = 10
 _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
@@ -53,25 +53,25 @@ _UPLOADED = {"requestBody": {"required": True, "content": {"application/octet-st
 _PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
 
-class _Again(APIRoute):
-    """A question is asked again if another process has replaced the run before it was answered."""
+class _Retried(APIRoute):
+    """Handles a GET request again if another process replaced the run before it was answered."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, with patience for questions; a change is for its maker to try again."""
+        """The handler; a change is not repeated, as it was made for another state of the run."""
         answer = super().get_route_handler()
 
-        async def patient(request: Request) -> Response:
+        async def handle(request: Request) -> Response:
             for _ in range(_ATTEMPTS if request.method == "GET" else 0):
                 with suppress(Outdated):
                     return await answer(request)
             return await answer(request)
 
-        return patient
+        return handle
 
 
 def router(workspace: Workspace, jobs: Jobs, uploads: Uploads) -> APIRouter:
     """The routes, on the runs of a folder."""
-    routes = APIRouter(prefix="/api", route_class=_Again)
+    routes = APIRouter(prefix="/api", route_class=_Retried)
 
     def opened(run: str) -> OpenedRun:
         found = workspace.get(run)

@@ -22,8 +22,7 @@ from coterie.results import NO_KNOWN_WORD
 from coterie.runs import Run
 from coterie.runs.record import TABLE
 from coterie.runs.table import check_columns
-from coterie.storage import temporary
-from coterie.storage.temporary import TemporaryFolder
+from coterie.storage.temporary import TemporaryFolder, report_full
 from coterie.topics.trends import read_dates
 
 Ints = npt.NDArray[np.int64]
@@ -74,7 +73,7 @@ class Rows:
             if self._data.get("tokenised"):
                 self._lists = _listed(pl.col(f"c{at}"), schema.dtypes()[at])
                 text = self._lists.list.join(" ")
-            with temporary.reported():
+            with report_full():
                 cells.with_columns(text=text).with_columns(folded=folded(pl.col("text"))).sink_ipc(
                     file, compression="uncompressed", maintain_order=True
                 )

@@ -118,7 +118,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     wrong += [name for name, sound in _ENTRIES.items() if not sound(_entry(info, name))]
     if wrong:
         raise InputError(
-            f"{path} is damaged: the entry {wrong[0]!r} is missing or has a wrong type; fit again"
+            f"{path} is damaged: the entry {wrong[0]!r} is missing or has the wrong type; fit again"
         )
     return info
 

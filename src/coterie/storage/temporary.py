@@ -69,8 +69,8 @@ class _Borrowed(TemporaryFolder):
 
 
 @contextmanager
-def reported() -> Iterator[None]:
-    """Say that it was the temporary folder, if writing into it fails because it is full."""
+def report_full() -> Iterator[None]:
+    """If writing fails because the temporary folder is full, say so."""
     try:
         yield
     except Exception as error:

@@ -19,8 +19,7 @@ from coterie.embeddings import Vectors, vectors_of
 from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.progress import tell
-from coterie.storage import temporary
-from coterie.storage.temporary import TemporaryFolder
+from coterie.storage.temporary import TemporaryFolder, report_full
 from coterie.text.inputs import text_batches
 from coterie.text.readers import TextSource
 
@@ -197,11 +196,11 @@ class Collection:
 def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
     """Read and count texts; the vocabulary may be empty."""
     texts = source if isinstance(source, TextStore) else TextStore(source)
-    with temporary.reported():
+    with report_full():
         folder = TemporaryFolder("counts") if texts.is_large() else None
     try:
         path = None if folder is None else folder.path
-        with temporary.reported():
+        with report_full():
             corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, path)
         if not corpus.n_texts:
             raise InputError("no texts were given; at least one is needed")

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from coterie.errors import InputError
-from coterie.storage import temporary
 from coterie.storage.files import spelled
-from coterie.storage.temporary import TemporaryFolder
+from coterie.storage.temporary import TemporaryFolder, report_full
 
 #: How many bytes are inspected to detect format, encoding and delimiter.
 HEAD_BYTES = 1 << 16
@@ -24,7 +23,7 @@ HEAD_BYTES = 1 << 16
 MAX_LINE = 1 << 22
 #: Characters read at a time.
 PIECE = 1 << 16
-#: Most bytes that a packed file may unpack to, and most memory that parsing it may take.
+#: Largest size of a compressed file once it is unpacked, and most memory that parsing it may take.
 MAX_BYTES = 1 << 32
 #: Beginnings of gzip, zip (Excel) and Parquet files, whose size says little about their content.
 PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1")
@@ -83,12 +82,12 @@ class _Borrowed(io.RawIOBase):
 
 
 class TooLarge(Exception):
-    """A packed file unpacks to more bytes than allowed."""
+    """A compressed file is larger than allowed when unpacked."""
 
     def __init__(self, max_bytes: int):
         super().__init__(
-            f"unpacks to more than {max_bytes:,} bytes; "
-            "if you trust it, allow more with max_bytes=… (--max-bytes 20G)"
+            f"is larger than {max_bytes:,} bytes when unpacked; "
+            "if you trust the file, raise the limit with max_bytes=… (--max-bytes 20G)"
         )
 
 
@@ -152,7 +151,7 @@ def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
         return
     with TemporaryFolder("input") as folder:
         copy = folder / "copy"
-        with temporary.reported(), copy.open("wb") as file:
+        with report_full(), copy.open("wb") as file:
             shutil.copyfileobj(stream, file)
         yield copy
 

@@ -4,7 +4,7 @@ A hostile file can make them abort, or ask for more memory than there is: then t
 one that wants the rows. It imports nothing of coterie, so that it starts quickly.
 
 Standard output gets messages: a letter, the length of the content, the content. B is a batch, E a sentence
-about what is wrong with the file, D the end.
+about what is wrong with the file, L says that the file is larger than allowed, D is the end.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def _check_sizes(path: str, most: int) -> None:
                 rows = max(map(int, _matches(archive, member, _ROW)), default=0) if columns else 0
                 if rows * columns > max(MOST_CELLS, member.file_size):
                     raise Refused(
-                        f"a cell in column {columns:,} and one in row {rows:,} make a sheet of "
-                        f"{rows * columns:,} cells, nearly all empty; delete what lies outside the table"
+                        f"its cells reach column {columns:,} and row {rows:,}, which makes "
+                        f"{rows * columns:,} cells, nearly all empty; delete the cells outside the table"
                     )
 
 

@@ -66,7 +66,7 @@ class TextSource:
         return "standard input" if str(self.path) == "-" else spelled(self.path)
 
     def plain_bytes(self) -> int | None:
-        """The size of a plain file; None if it is packed, or a stream."""
+        """The size of a plain file; None if it is compressed, or a stream."""
         path = Path(self.path)
         if str(path) == "-" or not path.is_file():
             return None
@@ -194,8 +194,8 @@ def read_texts(
     batch_rows
         Rows in a batch; fewer in the last one, and if rows are bad or very long.
     max_bytes
-        Most bytes that a packed file (gzip, Parquet, Excel) may unpack to, and most memory that its parser
-        may take; 4 GiB by default. A small file can unpack to more than a machine has.
+        Largest size of a compressed file (gzip, Parquet, Excel) once it is unpacked, and most memory that its
+        parser may take; 4 GiB by default. A small file can be larger than the memory when unpacked.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def read_texts(
     [['Refund, please', 'Broken kettle']]
     """
     if not isinstance(path, str | os.PathLike):
-        raise InputError(f"path must be a path, got {shown(path)}")
+        raise InputError(f"path must be a string or a path, got {shown(path)}")
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
