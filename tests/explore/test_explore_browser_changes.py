@@ -294,6 +294,9 @@ def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
         chooser.value.set_files(source)
     page.wait_for_selector(".preview")
     assert page.locator(".chosen-column").inner_text().startswith("The texts are in text.")
+    said = page.locator(".start-new").inner_text()
+    assert "null" not in said
+    assert "could not be read" not in said
     assert [cell.split("\n")[0] for cell in page.locator(".preview th").all_inner_texts()] == [
         "id",
         "date",

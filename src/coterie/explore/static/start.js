@@ -103,7 +103,7 @@ function preview(page, trouble = null) {
   };
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
     h("p", {}, h("strong", {}, bdi(upload.name)), h("span", { class: "quiet" }, ` · ${facts(upload)}`)),
-    upload.skipped ? h("p", { class: "look" }, `${many(upload.skipped, "row")} could not be read and would be left out. Is the table the first thing in the file?`) : null,
+    ...(upload.skipped ? [h("p", { class: "look" }, `${many(upload.skipped, "row")} could not be read and would be left out. Is the table the first thing in the file?`)] : []),
     said, table, settings(page, upload, wanted, trouble));
   choose(wanted.text);
 }
