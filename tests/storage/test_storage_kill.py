@@ -1,5 +1,6 @@
 """Processes killed while they save: the folder is the old or the new one, whole, and nothing foreign is lost."""
 
+import contextlib
 import os
 import re
 import signal
@@ -28,13 +29,16 @@ CLEANING = re.compile(r"remove\(|if os.path.lexists\(target\)|return True")
 @pytest.fixture
 def program():
     """A process that forks savers: it imports once, and pytest's threads are not forked."""
-    program = subprocess.Popen(
-        [sys.executable, saver.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    yield program
-    program.stdin.close()
-    program.stdout.close()
-    program.wait(60)
+    with started() as program:
+        yield program
+
+
+@contextlib.contextmanager
+def started(*arguments):
+    command = [sys.executable, saver.__file__, *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        yield program
+        program.stdin.close()
 
 
 def ask(program, folder, way, step=0):
@@ -157,24 +161,21 @@ def test_sigint_leaves_a_complete_folder_and_no_leftovers(program, tmp_path, way
         settled(folder)
 
 
-def test_savers_at_the_same_time_lose_nothing_and_readers_see_whole_folders(tmp_path):
+def test_savers_at_the_same_time_lose_nothing_and_readers_see_whole_folders(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", saver.no_fsync)
     folder = fresh(tmp_path / "run")
-    savers = [subprocess.Popen([sys.executable, saver.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-              for _ in range(3)]  # fmt: skip
-    processes = [
-        ask(program, folder, way)
-        for program, way in zip(savers, ("exchange", "exchange", "fallback"), strict=True)
-    ]
-    until = time.monotonic() + 60
-    seen = []
-    while len(seen) < 300 or set(seen) != {"A", "B"}:
-        assert time.monotonic() < until, set(seen)
-        seen.append(folders.read_steadily(folder, read_whole))
+    with contextlib.ExitStack() as savers:
+        ways = ("exchange", "exchange", "fallback")
+        processes = [ask(savers.enter_context(started("no fsync")), folder, way) for way in ways]
         for process in processes:
-            os.kill(process, 0)  # none has failed
-    for process, program in zip(processes, savers, strict=True):
-        os.kill(process, signal.SIGKILL)
-        program.communicate(timeout=60)
+            savers.callback(os.kill, process, signal.SIGKILL)
+        seen = []
+        until = time.monotonic() + 300
+        while len(seen) < 300 or set(seen) != {"A", "B"}:
+            assert time.monotonic() < until, (len(seen), set(seen))
+            seen.append(folders.read_steadily(folder, read_whole))
+            for process in processes:
+                os.kill(process, 0)  # none has failed
     settled(folder)
 
 
