@@ -317,7 +317,9 @@ def test_closed_streams_lead_nowhere(small, command, without_input, closed):
         assert ended.stderr.startswith("coterie: ")
 
 
-def test_an_error_that_cannot_be_told_keeps_its_code(small):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_error_that_cannot_be_told_keeps_its_code(small, unbuffered):
+    env = {**BUFFERED, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
-        ended = subprocess.run([COTERIE, "topics", "nowhere"], cwd=small, stderr=full, check=False)
+        ended = subprocess.run([COTERIE, "topics", "nowhere"], cwd=small, stderr=full, env=env, check=False)
     assert ended.returncode == 2

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -84,8 +84,10 @@ def _print_error(sentence: str) -> None:
     sentence = safe(sentence)
     if len(sentence) > _LONGEST:
         sentence = f"{sentence[: _LONGEST - 200]} … {sentence[-200:]}"
-    with suppress(OSError):
+    try:
         click.echo(f"coterie: {sentence}", err=True)
+    except OSError:
+        _discard_output(sys.stderr)
 
 
 def _sentence(error: Exception) -> str:
@@ -204,10 +206,10 @@ def _escape_unprintable() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _discard_output() -> None:
-    """Discard what is still in the buffers, or Python would complain at exit."""
+def _discard_output(*streams: TextIO) -> None:
+    """Discard what is still in the buffers, or Python would complain at exit and change the exit code."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in streams or (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
