@@ -170,6 +170,8 @@ def show_run(run: Run, source_name: str) -> None:
     out.print(Text.assemble((many, "bold"), f" in {safe(source_name)}{unknown}"))
     if model.number_of_topics_ is not None:
         out.print(Text(_how_many(model.number_of_topics_)))
+    if model.decision_:
+        out.print(Text(model.decision_))
     if applied := run.info.get("edits_applied"):
         edits = "1 edit" if applied == 1 else f"{applied} edits"
         out.print(

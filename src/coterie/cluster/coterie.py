@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie.cluster.fusion import View, learn_view
-from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
-from coterie.cluster.mixture import CONCENTRATION, refine_by_mixture
+from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
+from coterie.cluster.judging import Judge
+from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
+from coterie.cluster.refining import Seen, decision, find_topics
 from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
-from coterie.cluster.texts import Floats, Ints, Sample, Texts, take_sample
+from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, take_sample
 from coterie.cluster.wording import term_counts, topic_words
 from coterie.embeddings import Vectors, embeddings_of_rows, own_array
 from coterie.engines import Block, Engine
@@ -35,17 +36,13 @@ from coterie.estimator import (
 )
 from coterie.linalg.rows import inverse_lengths
 from coterie.linalg.spherical import spherical_kmeans
-from coterie.progress import counted, tell
+from coterie.progress import tell
 
 #: Sweeps of k-means go on until one adds less than this share: starts that stop early look alike.
 _TOLERANCE = 1e-6
 #: Below this number of texts there are more starts, up to so many times as many: they cost little there, and
 #: the best of few starts is a matter of luck.
 _MANY_TEXTS, _MORE_STARTS = 20_000, 5
-#: Refined topics are given up if texts left out tell them less well by this share of their variance.
-_CLEARLY = 0.05
-#: How often the two refinements follow each other.
-_CYCLES = 2
 
 
 class Coterie(TopicEstimator):
@@ -74,7 +71,8 @@ class Coterie(TopicEstimator):
         few texts.
     refine
         "auto" refines, but returns to k-means if held-out texts are then predicted clearly worse than
-        before; True always keeps the refined topics, False stops after k-means.
+        before. With `embeddings` it tries two shares, and refines by words as long as the embeddings of texts
+        left out tell no less of the topics. True always keeps the refined topics, False stops after k-means.
     embeddings
         Optional embeddings of the texts: an array with a row for each row of X, a function of texts, an
         object with `encode`, or "static" for the small model of the extra ``coterie[words]``. All but the
@@ -98,6 +96,8 @@ class Coterie(TopicEstimator):
         Whether the topics are the refined ones.
     share_
         The weight of `embeddings` relative to co-occurrence, from 0 to 0.85; 0 without them.
+    decision_
+        With `embeddings`, a sentence about what was chosen and why.
     seed_topics_
         The topic of each group of seed columns given to `fit`, −1 if no text contains them.
 
@@ -123,6 +123,7 @@ class Coterie(TopicEstimator):
     sizes_: Array
     sharpness_: float
     refined_: bool
+    decision_: str = ""
     n_topics_: int
     number_of_topics_: NumberOfTopics | None
     seed_topics_: Ints
@@ -345,7 +346,8 @@ class Coterie(TopicEstimator):
         if len(known) < documents.n_terms:
             inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
-        texts = self._sample(inside, space, dimensions, vectors)
+        views = self._views(inside, space, dimensions, vectors)
+        texts = views[0].texts
         n_topics = self._number_of_topics(texts, random, len(seed_columns))
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
         settings: dict[str, Any] = {"n_init": starts, "tol": _TOLERANCE}
@@ -355,32 +357,46 @@ class Coterie(TopicEstimator):
             if own
             else np.full(texts.n_rows, FREE)
         )
-        tell("clustering", 0)
-        if own:
-            centers = centers_around(texts, seeds, len(own), n_topics, random, **settings)
-        else:
-            centers = spherical_kmeans(texts.as_engine(), n_topics, random, **settings).centers
-        coefficients, self.sharpness_ = self._topics(texts, centers, seeds)
-        self._keep(documents.n_terms, known, space, coefficients)
+        found = []
+        for view in views:
+            tell("clustering", 0)
+            if own:
+                centers = centers_around(view.texts, seeds, len(own), n_topics, random, **settings)
+            else:
+                centers = spherical_kmeans(view.texts.as_engine(), n_topics, random, **settings).centers
+            found.append(find_topics(view, centers, seeds, self.refine))
+        best = max(found, key=lambda topics: topics.bits)
+        self.view_, self.refined_, self.sharpness_ = best.view, best.refined, best.sharpness
+        self.decision_ = decision(found, best) if vectors is not None else ""
+        self._keep(documents.n_terms, known, space, best.coefficients)
         self.seed_topics_ = np.arange(len(own))
 
-    def _sample(self, documents: Engine, space: Space, dimensions: int, vectors: Vectors | None) -> Sample:
-        """The texts to learn from, by their vectors and, if there are any, their embeddings."""
-        self.view_ = None
+    def _views(self, documents: Engine, space: Space, dimensions: int, vectors: Vectors | None) -> list[Seen]:
+        """The texts to learn from, by their vectors and, if there are any, their embeddings.
+
+        Embeddings that can be trusted are tried with two shares.
+        """
         alone = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
         if vectors is None:
-            return alone
+            return [Seen(alone)]
         rows = alone.gather(lambda block: block.numbers)
         weights = alone.gather(lambda block: block.weights)
         view = learn_view(alone.counts(), vectors[rows], weights, dimensions)
         if not view.share:
-            return alone
-        self.view_ = view
-        return take_sample(
+            return [Seen(alone)]
+        judge = Judge(alone, view.turned(vectors[rows]).astype(FLOAT)) if self.refine == "auto" else None
+        shares = [view.share, *([LARGE_SHARE] if judge is not None and view.share < LARGE_SHARE else [])]
+        return [self._seen(documents, space, vectors, replace(view, share=share), judge) for share in shares]
+
+    def _seen(
+        self, documents: Engine, space: Space, vectors: Vectors, view: View, judge: Judge | None
+    ) -> Seen:
+        texts = take_sample(
             documents,
             space.words,
             lambda counts, rows: view.fused(space.text_vectors(counts), vectors[rows]),
         )
+        return Seen(texts, view, judge)
 
     def _number_of_topics(self, texts: Sample, random: np.random.RandomState, fewest: int) -> int:
         self.number_of_topics_ = None
@@ -401,30 +417,6 @@ class Coterie(TopicEstimator):
                 stacklevel=4,
             )
         return max(estimate.n_topics, fewest)
-
-    def _topics(self, texts: Sample, centers: Floats, seeds: Ints) -> tuple[Coefficients, float]:
-        """What tells topics apart, and how sharply. Texts of a seed stay with it meanwhile."""
-        n_topics = len(centers)
-        labels = texts.gather(lambda block: _nearest(block, centers))
-        labels = np.where(seeds == FREE, labels, seeds)
-        self.refined_ = False
-        # texts without a term that counts have nothing to refine by
-        if self.refine is False or not texts.sum(lambda block: float(block.weights.sum())):
-            sizes = texts.sum(lambda block: np.bincount(labels[block.rows], block.weights, n_topics))
-            terms = np.zeros((texts.n_terms, n_topics))
-            return Coefficients(terms, centers.T.copy(), sizes / max(sizes.sum(), 1e-300)), CONCENTRATION
-        others = LeaveOneOut(texts, n_topics)
-        refined = labels
-        for _ in counted(range(_CYCLES), "refining topics"):
-            refined = refine_by_mixture(texts, refined, n_topics)
-            refined = others.settle(np.where(seeds == FREE, refined, seeds), seeds)
-        fitted = others.fit(refined)
-        self.refined_ = True
-        if self.refine == "auto":
-            before = others.fit(labels)
-            if others.explained(labels, before) > others.explained(refined, fitted) + _CLEARLY:
-                refined, fitted, self.refined_ = labels, before, False
-        return fitted, others.sharpness(refined, fitted)
 
     def _keep(self, n_terms: int, known: Ints, space: Space, coefficients: Coefficients) -> None:
         """Set what was learned from the terms that count, over all terms."""
@@ -511,9 +503,3 @@ def _checked_seed_columns(seed_columns: Sequence[npt.ArrayLike], n_terms: int) -
         if ((columns < 0) | (columns >= n_terms)).any():
             raise InputError(f"seed columns must be columns of X, 0 to {n_terms - 1}; got {columns.tolist()}")
     return checked
-
-
-def _nearest(block: Texts, centers: Floats) -> Ints:
-    cosines = block.text_vectors @ centers.T
-    cosines[:, ~centers.any(axis=1)] = -np.inf
-    return np.asarray(cosines.argmax(axis=1))

@@ -18,6 +18,8 @@ from coterie.linalg.rows import unit_dense
 _AXES = 128
 #: The share of the vectors is this less the reliability of the vectors, within these bounds.
 _SHARE, _LEAST_SHARE, _MOST_SHARE = 1.25, 0.3, 0.85
+#: Another share that is tried: words may be a poor guide, which reliability does not show.
+LARGE_SHARE = 0.8
 #: Vectors that agree with reliable vectors by less are useless, by this much more are trusted in full.
 _NO_AGREEMENT, _TRUSTED = 0.35, 0.10
 #: Directions of this reliability cannot judge vectors at all, those with so much more can in full.

@@ -275,6 +275,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return labels
 
     @property
+    def decision_(self) -> str:
+        """With embeddings, a sentence about how they were used and why; empty without them."""
+        return str(getattr(self.fitted.scorer.method.last, "decision_", ""))
+
+    @property
     def n_known_(self) -> int:
         """Number of fitted texts that have a known word, or were put into a topic."""
         return self.n_texts_ - round(self.state.description.lost)
