@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from coterie.cluster import mixture
-from coterie.cluster.mixture import refine_by_mixture
+from coterie.cluster.mixture import mixture_coefficients, refine_by_mixture
 from coterie.metrics import nmi
 from planted import corrupted, planted, sample_in_space, sample_of
 
@@ -181,3 +181,24 @@ def test_it_stops_before_one_cluster_takes_nearly_all(monkeypatch):
     np.testing.assert_array_equal(refine_by_mixture(sample_of(X), labels, 4), labels)
     monkeypatch.setattr(mixture, "_STILL_EVEN", 0.0)
     assert nmi(truth, refine_by_mixture(sample_of(X), labels, 4)) > 0.98
+
+
+@pytest.mark.parametrize("block", [None, 13])
+def test_texts_are_placed_by_words_of_mean_length_and_by_centres(block):
+    X, text_vectors, weights, labels = vague()
+    idf = np.linspace(0.5, 3.0, X.shape[1])
+    fitted = mixture_coefficients(sample_of(X, text_vectors, weights, block), labels, 4, idf)
+    shares = np.eye(4)[labels]
+    weighted = shares * weights[:, None]
+    counts, centers = weighted.T @ X, unit(weighted.T @ text_vectors)
+    beta = smoothing(X, shares, weights)
+    log_p = np.log((counts + beta) / (counts.sum(axis=1, keepdims=True) + beta * X.shape[1]))
+    length = np.sqrt(((X * idf) ** 2).sum(axis=1))
+    mean = weights @ length / weights.sum()
+    for text, vector, own in zip(X, text_vectors, length, strict=True):
+        if own:
+            words = text * idf / own
+            odds = mean / own * (text @ (log_p - log_p.mean(axis=0)).T) / mixture.CONCENTRATION
+            scores = words @ fitted.terms + vector @ fitted.axes
+            np.testing.assert_allclose(scores, odds + centers @ vector, atol=1e-4)
+    np.testing.assert_allclose(fitted.base, weighted.sum(axis=0) / weights.sum(), rtol=1e-6)

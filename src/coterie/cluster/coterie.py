@@ -15,7 +15,7 @@ from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
 from coterie.cluster.judging import Judge
 from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
-from coterie.cluster.refining import Seen, decision, find_topics
+from coterie.cluster.refining import Seen, better_of, decision, find_topics
 from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, take_sample
@@ -365,7 +365,8 @@ class Coterie(TopicEstimator):
             else:
                 centers = spherical_kmeans(view.texts.as_engine(), n_topics, random, **settings).centers
             found.append(find_topics(view, centers, seeds, self.refine))
-        best = max(found, key=lambda topics: topics.bits)
+        judge = views[0].judge
+        best = better_of(found, judge.trust(n_topics, random)) if judge and len(found) > 1 else found[0]
         self.view_, self.refined_, self.sharpness_ = best.view, best.refined, best.sharpness
         self.decision_ = decision(found, best) if vectors is not None else ""
         self._keep(documents.n_terms, known, space, best.coefficients)
@@ -378,12 +379,12 @@ class Coterie(TopicEstimator):
         """
         alone = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
         if vectors is None:
-            return [Seen(alone)]
+            return [Seen(alone, space.weights)]
         rows = alone.gather(lambda block: block.numbers)
         weights = alone.gather(lambda block: block.weights)
         view = learn_view(alone.counts(), vectors[rows], weights, dimensions)
         if not view.share:
-            return [Seen(alone)]
+            return [Seen(alone, space.weights)]
         judge = Judge(alone, view.turned(vectors[rows]).astype(FLOAT)) if self.refine == "auto" else None
         shares = [view.share, *([LARGE_SHARE] if judge is not None and view.share < LARGE_SHARE else [])]
         return [self._seen(documents, space, vectors, replace(view, share=share), judge) for share in shares]
@@ -396,7 +397,7 @@ class Coterie(TopicEstimator):
             space.words,
             lambda counts, rows: view.fused(space.text_vectors(counts), vectors[rows]),
         )
-        return Seen(texts, view, judge)
+        return Seen(texts, space.weights, view, judge)
 
     def _number_of_topics(self, texts: Sample, random: np.random.RandomState, fewest: int) -> int:
         self.number_of_topics_ = None

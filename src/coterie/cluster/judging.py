@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts
+from coterie.engines import Block, MemoryEngine
+from coterie.linalg.spherical import spherical_kmeans
 
 #: Counts added to those of each term in each topic.
 _SMOOTHING = 0.1
@@ -18,6 +20,8 @@ _PENALTY = 3.0
 _SHUFFLES = 3
 #: Parts of the texts that are left out in turn to see how sure a difference is, and errors that make it sure.
 _PARTS, _ERRORS = 20, 2.0
+#: Starts of the clusterings that say how far to trust embeddings.
+_STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -30,34 +34,26 @@ class Told:
     weights: npt.NDArray[np.float64]
     n_topics: int
 
-    @cached_property
-    def bits(self) -> float:
-        """Information about the topic of a text that words and embeddings tell, in bits, added up."""
-        whole = np.ones(len(self.topics), dtype=bool)
-        return sum(
-            self._information(said, whole) - self._by_chance(said) for said in (self.words, self.embeddings)
-        )
-
-    def contradicts(self, other: Told) -> bool:
-        """Whether the embeddings tell clearly more of this partition than of the other."""
-        parts = np.arange(len(self.topics)) * _PARTS // max(len(self.topics), 1)
-        more = np.array(
-            [self._beyond(parts != part) - other._beyond(parts != part) for part in range(_PARTS)]
-        )
+    def clearly_more_than(self, other: Told, words: float, embeddings: float) -> bool:
+        """Whether more is told of this partition, by two errors, if words and embeddings count so much."""
+        more = (self.bits[1:] - other.bits[1:]) @ np.array([words, embeddings])
         return bool(more.mean() > _ERRORS * np.sqrt((_PARTS - 1) * more.var()))
 
-    def _beyond(self, some: npt.NDArray[np.bool_]) -> float:
-        """What the embeddings tell beyond chance, on some of the texts."""
-        return self._information(self.embeddings, some) - self._embeddings_by_chance
-
     @cached_property
-    def _embeddings_by_chance(self) -> float:
-        return self._by_chance(self.embeddings)
+    def bits(self) -> npt.NDArray[np.float64]:
+        """Information about the topic of a text, beyond chance, in bits: by words, and by embeddings.
 
-    def _by_chance(self, said: Ints) -> float:
-        """The information in shuffled predictions: the more topics, and the more even, the more there is."""
-        random, whole = np.random.RandomState(0), np.ones(len(said), dtype=bool)
-        return float(np.mean([self._information(random.permutation(said), whole) for _ in range(_SHUFFLES)]))
+        The first row is that of all texts, each further one that of the texts without a part.
+        """
+        parts = np.arange(len(self.topics)) * _PARTS // max(len(self.topics), 1)
+        whole = np.ones(len(self.topics), dtype=bool)
+        some = [whole, *(parts != part for part in range(_PARTS))]
+        columns = []
+        for said in (self.words, self.embeddings):
+            random = np.random.RandomState(0)
+            chance = [self._information(random.permutation(said), whole) for _ in range(_SHUFFLES)]
+            columns.append([self._information(said, these) - np.mean(chance) for these in some])
+        return np.array(columns).T
 
     def _information(self, said: Ints, some: npt.NDArray[np.bool_]) -> float:
         return mutual_information(said[some], self.topics[some], self.weights[some], self.n_topics)
@@ -76,6 +72,27 @@ class Judge:
     texts: Sample
     #: One embedding for each text, rows of unit length.
     embeddings: Floats
+
+    def trust(self, n_topics: int, random: np.random.RandomState) -> float:
+        """How much embeddings count as witnesses beside words, from 0 to 1.
+
+        Clusters of the embeddings alone, and clusters of the text vectors alone: words tell something of
+        both. Where they tell little of the former, the embeddings see something else in the texts.
+        """
+        told = []
+        for engine in (self.as_engine(), self.texts.as_engine()):
+            centers = spherical_kmeans(engine, n_topics, random, n_init=_STARTS).centers
+            labels = np.concatenate(list(engine.map(partial(_nearest, centers=centers))))
+            told.append(float(self.ask(labels, n_topics).bits[0, 0]))
+        return float(np.clip(told[0] / max(told[1], 1e-300), 0.0, 1.0))
+
+    def as_engine(self) -> MemoryEngine:
+        """The embeddings as row blocks."""
+        blocks = [
+            Block(self.embeddings[block.rows], block.weights, block.start)  # type: ignore[arg-type]
+            for block in self.texts.blocks
+        ]
+        return MemoryEngine(blocks, self.texts.threads)
 
     def ask(self, labels: Ints, n_topics: int) -> Told:
         """What is told of a partition."""
@@ -125,6 +142,10 @@ def _members(block: Texts, labels: Ints, n_topics: int, learned: npt.NDArray[np.
     member = np.zeros((len(block.weights), n_topics), dtype=FLOAT)
     member[np.arange(len(member)), labels[block.rows]] = block.weights * learned[block.rows]
     return member
+
+
+def _nearest(block: Block, centers: Floats) -> Ints:
+    return np.asarray((block.X @ centers.T).argmax(axis=1), dtype=np.int64)
 
 
 def _likeliest(block: Texts, words: tuple[Floats, Floats]) -> Ints:

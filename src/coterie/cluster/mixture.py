@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts
 from coterie.engines.base import add
 
@@ -50,6 +51,24 @@ def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int) -> Ints:
         if moved.changed < _SETTLED * moved.sizes.sum():
             break
     return best
+
+
+def mixture_coefficients(texts: Sample, labels: Ints, n_topics: int, idf: Floats) -> Coefficients:
+    """What places a text where the mixture would, in units of a cosine.
+
+    The words of a text enter at unit length, times the mean length of all texts: a text of many words would
+    otherwise be placed by words alone. The sizes of clusters have no say.
+    """
+    sums = texts.sum(lambda block: _hard_sums(block, labels[block.rows], n_topics))
+    model, total = _Mixture(sums), max(float(sums[2].sum()), 1e-30)
+
+    def lengths(block: Texts) -> float:
+        squares = block.counts.power(2) @ idf**2
+        return float(block.weights @ np.sqrt(squares))
+
+    scale = texts.sum(lengths) / (total * CONCENTRATION)
+    terms = model.log_terms - model.log_terms.mean(axis=1, keepdims=True)
+    return Coefficients((scale / idf)[:, None] * terms, model.centers / FLOAT(CONCENTRATION), sums[2] / total)
 
 
 @dataclass(frozen=True)

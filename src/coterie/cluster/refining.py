@@ -9,12 +9,11 @@ from typing import Literal
 import numpy as np
 
 from coterie.cluster.fusion import View
-from coterie.cluster.judging import Judge
+from coterie.cluster.judging import Judge, Told
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
-from coterie.cluster.mixture import CONCENTRATION, refine_by_mixture
+from coterie.cluster.mixture import CONCENTRATION, mixture_coefficients, refine_by_mixture
 from coterie.cluster.seeding import FREE
 from coterie.cluster.texts import Floats, Ints, Sample, Texts
-from coterie.linalg.rows import unit_dense
 from coterie.progress import counted
 
 #: Refined topics are given up if texts left out tell them less well by this share of their variance.
@@ -28,6 +27,7 @@ class Seen:
     """Texts by their vectors and, with a `view`, by their embeddings; then a judge compares partitions."""
 
     texts: Sample
+    idf: Floats
     view: View | None = None
     judge: Judge | None = None
 
@@ -40,15 +40,15 @@ class Found:
     sharpness: float
     view: View | None
     refined: bool = False
-    bits: float = 0.0
+    told: Told | None = None
 
 
 def find_topics(seen: Seen, centers: Floats, seeds: Ints, refine: bool | Literal["auto"]) -> Found:
     """Topics around centres. Texts of a seed stay with it meanwhile.
 
-    With embeddings the judge decides how far refinement goes: the mixture keeps to what words and embeddings
-    both say, the classifier after it goes by words first. Where the embeddings tell clearly less of its
-    topics, the mixture's are kept, and a text goes to the nearest centre.
+    With embeddings the judge decides how far refinement goes. The mixture keeps to what words and embeddings
+    both say; the classifier after it goes by words first. Where the embeddings tell clearly less of its
+    topics, those of the mixture are kept.
     """
     texts, n_topics = seen.texts, len(centers)
     labels = texts.gather(lambda block: nearest(block, centers))
@@ -66,10 +66,10 @@ def find_topics(seen: Seen, centers: Floats, seeds: Ints, refine: bool | Literal
     fitted = others.fit(refined)
     if seen.judge is not None:
         early, late = (seen.judge.ask(found, n_topics) for found in (mixed, refined))
-        if early.contradicts(late):
-            kept = _around(texts, _centers_of(texts, mixed, n_topics), mixed)
-            return Found(kept, CONCENTRATION, seen.view, bits=early.bits)
-        return Found(fitted, others.sharpness(refined, fitted), seen.view, True, late.bits)
+        if early.clearly_more_than(late, words=0.0, embeddings=1.0):
+            kept = mixture_coefficients(texts, mixed, n_topics, seen.idf)
+            return Found(kept, others.sharpness(mixed, kept), seen.view, told=early)
+        return Found(fitted, others.sharpness(refined, fitted), seen.view, True, late)
     if refine == "auto":
         before = others.fit(labels)
         if others.explained(labels, before) > others.explained(refined, fitted) + _CLEARLY:
@@ -84,18 +84,30 @@ def nearest(block: Texts, centers: Floats) -> Ints:
     return np.asarray(cosines.argmax(axis=1))
 
 
+def better_of(found: Sequence[Found], trust: float) -> Found:
+    """The first, unless words and embeddings tell clearly more of the second."""
+    first, *others = found
+    for second in others:
+        assert first.told is not None
+        assert second.told is not None
+        if second.told.clearly_more_than(first.told, words=1.0, embeddings=trust):
+            return second
+    return first
+
+
 def decision(found: Sequence[Found], best: Found) -> str:
-    """What was chosen and why, in a sentence."""
+    """What was chosen and why, in a sentence or two."""
     if best.view is None:
-        return "the embeddings do not fit the texts and are not used"
-    share = f"the embeddings count for {best.view.share:.0%}"
-    if not best.bits:
-        return share
-    told = f"{best.bits:.2f} bits about a text's topic are told by texts left out"
-    others = [other.bits for other in found if other is not best]
-    against = f", against {max(others):.2f} with another share" if others else ""
-    stage = "refined by words" if best.refined else "not refined by words, which the embeddings contradict"
-    return f"{share}; topics are {stage}; {told}{against}"
+        return "The embeddings do not fit the texts and are not used."
+    share = f"The embeddings count for {best.view.share:.0%}"
+    if best.told is None:
+        return f"{share}."
+    if other := next((other.view for other in found if other is not best and other.view), None):
+        clearly = "is not clearly better" if best is found[0] else "tells less about texts left out"
+        share += f" ({other.share:.0%} {clearly})"
+    if best.refined:
+        return f"{share}; topics are refined by words."
+    return f"{share}; topics are not refined by words, as the embeddings speak against it."
 
 
 def _around(texts: Sample, centers: Floats, labels: Ints) -> Coefficients:
@@ -103,12 +115,3 @@ def _around(texts: Sample, centers: Floats, labels: Ints) -> Coefficients:
     sizes = texts.sum(lambda block: np.bincount(labels[block.rows], block.weights, len(centers)))
     terms = np.zeros((texts.n_terms, len(centers)))
     return Coefficients(terms, centers.T.copy(), sizes / max(sizes.sum(), 1e-300))
-
-
-def _centers_of(texts: Sample, labels: Ints, n_topics: int) -> Floats:
-    def sums(block: Texts) -> Floats:
-        member = np.zeros((len(block.weights), n_topics), dtype=block.text_vectors.dtype)
-        member[np.arange(len(member)), labels[block.rows]] = block.weights
-        return member.T @ block.text_vectors
-
-    return unit_dense(texts.sum(sums))
