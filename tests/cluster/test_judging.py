@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coterie import Coterie
 from coterie.cluster import texts as texts_module
 from coterie.cluster.judging import Judge, mutual_information
-from coterie.cluster.refining import Found, Seen, better_of, find_topics
+from coterie.cluster.refining import Found, Seen, best_of, find_topics
 from coterie.cluster.seeding import FREE
 from coterie.cluster.texts import take_sample
 from coterie.engines.memory import as_engine
@@ -174,19 +174,20 @@ def test_a_refinement_that_embeddings_confirm_is_kept():
     assert nmi(truth, model.labels_) > 0.95
 
 
-def test_another_share_needs_clear_evidence():
+def test_the_share_is_kept_whose_topics_words_and_embeddings_tell_most_of():
     X, truth, vectors = made()
     judge = Judge(sample(X), vectors)
     rng = np.random.default_rng(2)
     worse = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 6, len(truth)), truth)
     right, wrong = (Found(None, 1.0, None, told=judge.ask(labels, 6)) for labels in (truth, worse))
-    same = Found(None, 1.0, None, told=judge.ask(truth, 6))
-    assert better_of([wrong, right], 1.0) is right
-    assert better_of([right, wrong], 1.0) is right
-    assert better_of([right, same], 1.0) is right
-    # embeddings that words do not confirm have no say: by words alone both are the same
-    deaf = replace(right.told, words=wrong.told.words, topics=wrong.told.topics)
-    assert better_of([wrong, replace(right, told=deaf)], 0.0) is wrong
+    for trust in (0.0, 0.5, 1.0):
+        assert best_of([wrong, right], trust) is right
+        assert best_of([right, wrong], trust) is right
+    # words and embeddings that disagree: trust decides
+    by_words = replace(right, told=replace(right.told, embeddings=rng.permutation(truth)))
+    by_embeddings = replace(right, told=replace(right.told, words=worse))
+    assert best_of([by_words, by_embeddings], 1.0) is by_embeddings
+    assert best_of([by_words, by_embeddings], 0.1) is by_words
 
 
 def test_the_decision_is_told():

@@ -15,7 +15,7 @@ from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
 from coterie.cluster.judging import Judge
 from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
-from coterie.cluster.refining import Seen, better_of, decision, find_topics
+from coterie.cluster.refining import Seen, best_of, decision, find_topics
 from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, take_sample
@@ -366,7 +366,7 @@ class Coterie(TopicEstimator):
                 centers = spherical_kmeans(view.texts.as_engine(), n_topics, random, **settings).centers
             found.append(find_topics(view, centers, seeds, self.refine))
         judge = views[0].judge
-        best = better_of(found, judge.trust(n_topics, random)) if judge and len(found) > 1 else found[0]
+        best = best_of(found, judge.trust(n_topics, random)) if judge and len(found) > 1 else found[0]
         self.view_, self.refined_, self.sharpness_ = best.view, best.refined, best.sharpness
         self.decision_ = decision(found, best) if vectors is not None else ""
         self._keep(documents.n_terms, known, space, best.coefficients)

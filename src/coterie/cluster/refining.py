@@ -84,15 +84,9 @@ def nearest(block: Texts, centers: Floats) -> Ints:
     return np.asarray(cosines.argmax(axis=1))
 
 
-def better_of(found: Sequence[Found], trust: float) -> Found:
-    """The first, unless words and embeddings tell clearly more of the second."""
-    first, *others = found
-    for second in others:
-        assert first.told is not None
-        assert second.told is not None
-        if second.told.clearly_more_than(first.told, words=1.0, embeddings=trust):
-            return second
-    return first
+def best_of(found: Sequence[Found], trust: float) -> Found:
+    """The topics that words and embeddings tell most of, if embeddings count so much beside words."""
+    return max(found, key=lambda one: 0.0 if one.told is None else float(one.told.bits[0] @ [1.0, trust]))
 
 
 def decision(found: Sequence[Found], best: Found) -> str:
@@ -103,8 +97,7 @@ def decision(found: Sequence[Found], best: Found) -> str:
     if best.told is None:
         return f"{share}."
     if other := next((other.view for other in found if other is not best and other.view), None):
-        clearly = "is not clearly better" if best is found[0] else "tells less about texts left out"
-        share += f" ({other.share:.0%} {clearly})"
+        share += f" (with {other.share:.0%}, topics are harder to predict for texts left out)"
     if best.refined:
         return f"{share}; topics are refined by words."
     return f"{share}; topics are not refined by words, as the embeddings speak against it."
