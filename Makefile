@@ -44,6 +44,8 @@ benchmarks: setup
 quality: setup
 	$(BIN)/python benchmarks/quality.py run
 	$(BIN)/python benchmarks/quality.py page
+	$(BIN)/python benchmarks/parts.py run
+	$(BIN)/python benchmarks/parts.py page
 
 # results and prepared data stay in the folder, ignored by git: a run that was stopped goes on
 reproduce: setup

@@ -19,6 +19,7 @@ from coterie.cluster import coterie as method
 from coterie.cluster import leave_one_out, mixture
 from coterie.cluster.leave_one_out import LeaveOneOut
 from coterie.cluster.mixture import refine_by_mixture
+from coterie.cluster.refining import nearest
 from coterie.cluster.space import learn_space
 from coterie.cluster.texts import take_sample
 from coterie.corpus import Vectorizer
@@ -64,7 +65,7 @@ class Start:
             found = spherical_kmeans(
                 self.texts.as_engine(), self.K, random, n_init=starts, tol=method._TOLERANCE
             )
-            self.labels.append(self.texts.gather(lambda block, c=found.centers: method._nearest(block, c)))
+            self.labels.append(self.texts.gather(lambda block, c=found.centers: nearest(block, c)))
 
 
 def _draw(name: str, n_classes: int, n_rows: int) -> tuple[list[str], np.ndarray, datasets.Dataset]:
@@ -186,10 +187,15 @@ def page(found) -> str:
 def main() -> None:
     with threadpool_limits(limits=1, user_api="blas"):
         text = page(measure())
-    old = PAGE.read_text() if PAGE.exists() else "# Experiments\n"
-    section = f"<!-- refinement -->\n{text}\n<!-- /refinement -->"
-    pattern = re.compile(r"<!-- refinement -->.*<!-- /refinement -->", re.DOTALL)
-    PAGE.write_text(
+    write_section(PAGE, "refinement", text)
+
+
+def write_section(page: Path, name: str, text: str) -> None:
+    """Write a part of a page between its marks, in place of what was there."""
+    old = page.read_text() if page.exists() else "# Experiments\n"
+    section = f"<!-- {name} -->\n{text}\n<!-- /{name} -->"
+    pattern = re.compile(f"<!-- {name} -->.*<!-- /{name} -->", re.DOTALL)
+    page.write_text(
         pattern.sub(lambda _: section, old) if pattern.search(old) else f"{old.rstrip()}\n\n{section}\n"
     )
 
