@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from coterie.cli import main
+from coterie.runs import open_run
 from coterie.storage.tables import read_csv
 
 BIN = Path(sys.executable).parent
@@ -65,6 +66,15 @@ def coterie(*arguments, code=0, text=None):
     out = CliRunner().invoke(main, list(map(str, arguments)), input=text)
     assert out.exit_code == code, (out.output, out.exception)
     return out
+
+
+def test_fit_says_how_embeddings_were_used(tickets, tmp_path):
+    given = ["fit", tickets, "--text", "subject", "--topics", 3, "--out", tmp_path / "run"]
+    out = " ".join(coterie(*given, "--embeddings", "static").stdout.split())
+    decision = open_run(tmp_path / "run").model.decision_
+    assert decision.startswith("The embeddings count for ")
+    assert decision in out
+    assert "The embeddings" not in coterie(*given).stdout
 
 
 def test_fit_shows_the_topics_and_writes_the_folder(tickets, tmp_path):

@@ -97,10 +97,10 @@ def decision(found: Sequence[Found], best: Found) -> str:
     if best.told is None:
         return f"{share}."
     if other := next((other.view for other in found if other is not best and other.view), None):
-        share += f" (with {other.share:.0%}, topics are harder to predict for texts left out)"
+        share += f" ({other.share:.0%} predicts texts left out less well)"
     if best.refined:
         return f"{share}; topics are refined by words."
-    return f"{share}; topics are not refined by words, as the embeddings speak against it."
+    return f"{share}; topics are not refined by words, which the embeddings contradict."
 
 
 def _around(texts: Sample, centers: Floats, labels: Ints) -> Coefficients:
