@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from contenders import COMPARED, embedded, unit
 from coterie import Coterie, Vectorizer, datasets
 from coterie.cluster import coterie as method
+from coterie.cluster import refining
 from coterie.cluster.judging import Told
 from coterie.metrics import accuracy, nmi
 from coterie_papers.bench.collections import words_of
@@ -90,8 +91,8 @@ def last_of(found, trust):
     return found[-1]
 
 
-ONE_SHARE = (method, "LARGE_SHARE", 0.0)
-ALWAYS = (Told, "clearly_more_than", lambda *_, **__: False)
+ONE_SHARE = (refining, "LARGE_SHARE", 0.0)
+ALWAYS = (Told, "contradicts", lambda *_: False)
 ALONE = {
     "counts alone, not refined": lambda *given: fitted(*given, refine=False),
     "counts alone": fitted,

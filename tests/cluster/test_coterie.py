@@ -311,7 +311,7 @@ def test_a_large_collection_is_learned_from_a_sample(monkeypatch):
     seen = []
     take = texts_module.take_sample
     monkeypatch.setattr(
-        "coterie.cluster.coterie.take_sample", lambda *given: seen.append(take(*given)) or seen[-1]
+        "coterie.cluster.refining.take_sample", lambda *given: seen.append(take(*given)) or seen[-1]
     )
     model = Coterie(4, restarts=2).fit(X)
     assert [sample.n_rows for sample in seen] == [100]

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, vstack
 from sklearn.base import clone
 
-from coterie.cluster import Coterie, fusion
-from coterie.cluster import coterie as coterie_module
+from coterie.cluster import Coterie, fusion, refining
 from coterie.cluster import texts as texts_module
 from coterie.cluster.fusion import View, learn_view
 from coterie.corpus import Vectorizer
@@ -266,7 +265,7 @@ def test_a_sample_has_the_vectors_of_its_rows(monkeypatch):
     monkeypatch.setattr(texts_module, "MOST_TEXTS", 150)
     monkeypatch.setattr(texts_module, "_BLOCK_ROWS", 64)
     seen, take = [], texts_module.take_sample
-    monkeypatch.setattr(coterie_module, "take_sample", lambda *given: seen.append(take(*given)) or seen[-1])
+    monkeypatch.setattr(refining, "take_sample", lambda *given: seen.append(take(*given)) or seen[-1])
     model = Coterie(4, restarts=2, embeddings=vectors).fit(as_engine(X))
     assert model.share_ > 0.2  # vectors of other rows would agree with nothing
     assert nmi(truth, model.predict(X, embeddings=vectors)) > 0.95

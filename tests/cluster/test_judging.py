@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix, vstack
 
 from coterie import Coterie
 from coterie.cluster import texts as texts_module
-from coterie.cluster.judging import Judge, mutual_information
+from coterie.cluster.judging import Counts, Embeddings, Judge, mutual_information
 from coterie.cluster.refining import Found, Seen, best_of, find_topics
 from coterie.cluster.seeding import FREE
 from coterie.cluster.texts import take_sample
 from coterie.engines.memory import as_engine
+from coterie.errors import InputError
 from coterie.linalg.rows import unit_dense, unit_rows
 from coterie.metrics import nmi
 from planted import planted, sample_of
@@ -80,10 +82,10 @@ def test_predictions_are_the_literal_ones(seed, rows_in_a_block, monkeypatch):
     weights = rng.integers(1, 4, len(truth)).astype(float)
     vectors = unit_dense(rng.standard_normal((len(truth), 6)) + np.eye(6)[truth])
     labels = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 3, len(truth)), truth)
-    told = Judge(sample(X, weights), vectors).ask(labels, 3)
+    told = Judge(sample(X, weights), Embeddings(vectors)).ask(labels, 3)
     words, embeddings = literal_predictions(X, weights, vectors, labels, 3)
     assert told.words.tolist() == words
-    assert told.embeddings.tolist() == embeddings
+    assert told.witness.tolist() == embeddings
 
 
 def made(seed=0, n=600, k=6):
@@ -97,22 +99,34 @@ def made(seed=0, n=600, k=6):
 def test_nothing_is_told_of_topics_dealt_out_at_random():
     X, truth, vectors = made()
     dealt = np.random.default_rng(1).permutation(truth)
-    judge = Judge(sample(X), vectors)
+    judge = Judge(sample(X), Embeddings(vectors))
     assert (abs(judge.ask(dealt, 6).bits) < 0.1).all()
     assert (judge.ask(truth, 6).bits > 2).all()  # of log2 6
 
 
 def test_a_contradiction_must_be_sure():
     X, truth, vectors = made()
-    judge = Judge(sample(X), vectors)
+    judge = Judge(sample(X), Embeddings(vectors))
     rng = np.random.default_rng(2)
     little = np.where(rng.random(len(truth)) < 0.002, 0, truth)
     much = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 6, len(truth)), truth)
     told = judge.ask(truth, 6)
-    assert told.clearly_more_than(judge.ask(much, 6), 0, 1)
-    assert not judge.ask(much, 6).clearly_more_than(told, 0, 1)
-    assert not told.clearly_more_than(told, 0, 1)
-    assert not told.clearly_more_than(judge.ask(little, 6), 0, 1)
+    assert told.contradicts(judge.ask(much, 6))
+    assert not judge.ask(much, 6).contradicts(told)
+    assert not told.contradicts(told)
+    assert not told.contradicts(judge.ask(little, 6))
+
+
+def test_a_witness_that_knows_little_contradicts_nothing():
+    X, truth, _ = made(n=6_000)
+    rng = np.random.default_rng(3)
+    much = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 6, len(truth)), truth)
+    for right, contradicts in ((0.15, False), (0.6, True)):
+        told = np.where(rng.random(len(truth)) < right, truth, rng.integers(0, 6, len(truth)))
+        judge = Judge(sample(X), Counts(csr_matrix(np.eye(6)[told])))
+        one, other = judge.ask(truth, 6), judge.ask(much, 6)
+        assert one.bits[0, 1] > other.bits[0, 1] + 0.005
+        assert one.contradicts(other) == contradicts
 
 
 @settings(max_examples=10, deadline=None)
@@ -123,8 +137,8 @@ def test_judging_does_not_depend_on_blocks_or_threads(seed):
     for rows in (16, 50, 4096):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(texts_module, "_BLOCK_ROWS", rows)
-            told = Judge(sample(X), vectors).ask(truth, 6)
-            answers.append((told.words.tolist(), told.embeddings.tolist(), told.bits.tolist()))
+            told = Judge(sample(X), Embeddings(vectors)).ask(truth, 6)
+            answers.append((told.words.tolist(), told.witness.tolist(), told.bits.tolist()))
     assert answers[0] == answers[1] == answers[2]
 
 
@@ -133,7 +147,9 @@ def test_embeddings_are_trusted_as_far_as_words_confirm_them():
     rng = np.random.default_rng(0)
     noise = unit_dense(rng.standard_normal(vectors.shape))
     some = np.where(rng.random(len(truth))[:, None] < 0.5, vectors, noise)
-    trust = [Judge(sample(X), v).trust(6, np.random.RandomState(0)) for v in (vectors, some, noise)]
+    trust = []
+    for witness in map(Embeddings, (vectors, some, noise)):
+        trust.append(witness.trust(Judge(sample(X), witness), 6, np.random.RandomState(0)))
     assert trust[0] > 0.8 > trust[1] > 0.1 > trust[2] >= 0
 
 
@@ -162,9 +178,21 @@ def test_a_refinement_that_embeddings_contradict_is_undone(seed):
         return topics.refined, nmi(truth, scores.argmax(axis=1))
 
     refined, by_words = found(None)
-    undone, by_both = found(Judge(texts, vectors.astype(np.float32)))
+    undone, by_both = found(Judge(texts, Embeddings(vectors.astype(np.float32))))
     assert (refined, undone) == (True, False)
     assert by_both > by_words + 0.01
+
+
+def asked(seed, n=2_000, k=20):
+    """Texts that say what they are about in words of five subjects, and how they ask in stop words."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, k, n)
+    X, asides = np.zeros((n, 5 * 12 + k)), np.zeros((n, k))
+    for row, one in enumerate(classes):
+        X[row, one % 5 * 12 + rng.choice(12, 3, replace=False)] = 1
+        X[row, 60 + (one if rng.random() < 0.6 else rng.integers(k))] = 1
+        asides[row, one if rng.random() < 0.7 else rng.integers(k)] = 1
+    return csr_matrix(X), csr_matrix(asides), classes
 
 
 def test_a_refinement_that_embeddings_confirm_is_kept():
@@ -176,7 +204,7 @@ def test_a_refinement_that_embeddings_confirm_is_kept():
 
 def test_the_share_is_kept_whose_topics_words_and_embeddings_tell_most_of():
     X, truth, vectors = made()
-    judge = Judge(sample(X), vectors)
+    judge = Judge(sample(X), Embeddings(vectors))
     rng = np.random.default_rng(2)
     worse = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 6, len(truth)), truth)
     right, wrong = (Found(None, 1.0, None, told=judge.ask(labels, 6)) for labels in (truth, worse))
@@ -184,7 +212,7 @@ def test_the_share_is_kept_whose_topics_words_and_embeddings_tell_most_of():
         assert best_of([wrong, right], trust) is right
         assert best_of([right, wrong], trust) is right
     # words and embeddings that disagree: trust decides
-    by_words = replace(right, told=replace(right.told, embeddings=rng.permutation(truth)))
+    by_words = replace(right, told=replace(right.told, witness=rng.permutation(truth)))
     by_embeddings = replace(right, told=replace(right.told, words=worse))
     assert best_of([by_words, by_embeddings], 1.0) is by_embeddings
     assert best_of([by_words, by_embeddings], 0.1) is by_words
@@ -220,3 +248,40 @@ def test_a_text_is_placed_alone_as_in_the_fit():
     model = Coterie(6, restarts=2, embeddings=vectors).fit(X)
     for row in range(0, X.shape[0], 50):
         assert model.predict(X[row], embeddings=vectors[row : row + 1])[0] == model.labels_[row]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stop_words_undo_a_refinement_that_went_wrong(seed):
+    X, asides, classes = asked(seed)
+    by_words = Coterie(20, restarts=2).fit(X)
+    by_both = Coterie(20, restarts=2).fit(X, stop_word_counts=asides)
+    assert (by_words.refined_, by_both.refined_) == (True, False)
+    assert nmi(classes, by_both.labels_) > nmi(classes, by_words.labels_) + 0.1
+    assert by_both.decision_ == "Topics are not refined by words, which the stop words contradict."
+    assert Coterie(20, restarts=2, refine=True).fit(X, stop_word_counts=asides).refined_
+
+
+def test_stop_words_that_say_nothing_change_nothing():
+    X, _, _ = asked(0)
+    alone = Coterie(20, restarts=2).fit(X)
+    noise = np.random.default_rng(0).integers(0, 2, (X.shape[0], 30))
+    for counts in (np.zeros((X.shape[0], 0)), np.zeros((X.shape[0], 3)), noise):
+        model = Coterie(20, restarts=2).fit(X, stop_word_counts=counts)
+        assert model.labels_.tolist() == alone.labels_.tolist()
+        assert model.decision_ == ""
+
+
+def test_stop_words_go_with_their_texts():
+    X, asides, _ = asked(0, n=600)
+    one = Coterie(20, restarts=2).fit(X, stop_word_counts=asides)
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    other = Coterie(20, restarts=2).fit(X[order], stop_word_counts=asides[order])
+    assert one.decision_ == other.decision_ != ""
+    assert one.labels_[order].tolist() == other.labels_.tolist()
+    twice = Coterie(20, restarts=2).fit(vstack([X, X]), stop_word_counts=vstack([asides, asides]))
+    assert twice.labels_[: X.shape[0]].tolist() == twice.labels_[X.shape[0] :].tolist()
+    for wrong in (asides[1:], 5, "words"):
+        with pytest.raises(
+            InputError, match="stop_word_counts must be a matrix with one row for each of the"
+        ):
+            Coterie(20, restarts=2).fit(X, stop_word_counts=wrong)

@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -257,3 +258,40 @@ def test_not_fitted_is_told():
         Vectorizer().transform(["kettle"])
     with pytest.raises(NotFittedError):
         Vectorizer().get_feature_names_out()
+
+
+ASKED = st.lists(
+    st.lists(st.sampled_from(["How", "do", "I", "the", "pay", "card", "is", "isn't", "?"]), max_size=7).map(
+        " ".join
+    ),
+    max_size=8,
+)
+
+
+@given(ASKED)
+def test_stop_words_and_their_pairs_are_counted_literally(texts):
+    stop = Analyzer().all_stop_words()
+    words = [[w.lower() for w in text.split() if w.lower() in stop] for text in texts]
+    pairs = [Counter(pairwise(of)) for of in words]
+    df = Counter(pair for of in pairs for pair in of)
+    expected = [
+        len(of) + sum(n for pair, n in p.items() if df[pair] > 1) for of, p in zip(words, pairs, strict=True)
+    ]
+    found = Vectorizer().stop_word_counts(texts)
+    assert found.sum(axis=1).A1.tolist() == expected
+    columns = {word: number for number, word in enumerate(sorted(stop))}
+    for row, of in enumerate(words):
+        counted = Counter(of)
+        for word, column in columns.items():
+            if counted[word] or word in ("how", "the"):
+                assert found[row, column] == counted[word]
+    assert found.shape == (len(texts), len(stop) + sum(n > 1 for n in df.values()))
+
+
+def test_tokens_and_vectorizers_without_stop_words_have_none_to_count():
+    assert Vectorizer().stop_word_counts([["how", "do"], ["how", "do"]]).nnz == 0
+    assert Vectorizer(stop_words=None).stop_word_counts(["how do", "how do"]).shape == (2, 0)
+    own = Vectorizer(stop_words=["card"]).stop_word_counts(["Card how", "card card"])
+    assert own.toarray()[:, 0].tolist() == [1, 2]
+    german = Vectorizer(["german", "english"]).stop_word_counts(["wie ist the Karte"])
+    assert german.sum() == 3

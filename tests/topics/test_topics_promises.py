@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from topic_texts import HOSTILE, TOPICS, answers, corpora, counted_sizes, planted_texts, shown
 
 from contract import same_topics
-from coterie import TopicModel
+from coterie import Coterie, TopicModel
+from coterie.metrics import nmi
 from coterie.results import NO_KNOWN_WORD, NO_TOPIC
 
 few = settings(max_examples=6)
@@ -47,7 +48,8 @@ def test_the_number_of_topics_is_read_from_the_texts():
 
 _REPORT = """
 import hashlib, numpy as np
-from coterie import TopicModel
+from coterie import Coterie, TopicModel
+from coterie.metrics import nmi
 from coterie.cluster import texts as sampled
 from coterie.corpus import Vectorizer, folding
 folding.BLOCK_ROWS = sampled._BLOCK_ROWS = 12  # several blocks, for threads to share
@@ -209,3 +211,13 @@ def test_the_seed_decides():
     labels = [tuple(fitted(texts, 6, random_state=seed).labels_) for seed in range(4)]
     assert len(set(labels)) > 1
     assert labels[0] == tuple(fitted(texts, 6).labels_)
+
+
+@pytest.mark.slow
+def test_stop_words_keep_intents_apart(dataset):
+    data = dataset("banking77")
+    texts, labels = data.texts[::2], data.labels[::2]
+    model = TopicModel(77).fit(texts)
+    refined = TopicModel(77, method=Coterie(77, refine=True)).fit(texts)
+    assert "stop words" in model.decision_
+    assert nmi(labels, model.labels_) > nmi(labels, refined.labels_) + 0.01

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags
 
-from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
-from coterie.cluster.judging import Judge
+from coterie.cluster.fusion import View
+from coterie.cluster.judging import Embeddings
 from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
-from coterie.cluster.refining import Seen, best_of, decision, find_topics
+from coterie.cluster.refining import CountsOfRows, best_of, decision, find_topics, ways_to_see
 from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
-from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, take_sample
+from coterie.cluster.texts import Floats, Ints, Sample
 from coterie.cluster.wording import term_counts, topic_words
 from coterie.embeddings import Vectors, embeddings_of_rows, own_array
 from coterie.engines import Block, Engine
@@ -154,6 +154,7 @@ class Coterie(TopicEstimator):
         *,
         texts: Sequence[str] | None = None,
         seed_columns: Sequence[npt.ArrayLike] = (),
+        stop_word_counts: csr_matrix | None = None,
     ) -> Self:
         """Learn from documents × terms.
 
@@ -170,14 +171,26 @@ class Coterie(TopicEstimator):
         seed_columns
             Topics to look for: columns of X for each. A text that holds terms of one of them alone helps to
             learn that topic; where it belongs in the end is decided as for all others.
+        stop_word_counts
+            Counts of the words that X leaves out, a row for each row of X (`Vectorizer.stop_word_counts`).
+            Topics are found without them, so they can tell whether the refinement went wrong.
         """
         vectors = None if self.embeddings is None else embeddings_of_rows(self.embeddings, X, texts)
         documents = self._documents(X, sample_weight)
         engine, folded = documents.engine, _folded(vectors, documents)
         columns = _checked_seed_columns(seed_columns, engine.n_terms)
         column = np.argsort(documents.columns)
+        aside = None
+        if stop_word_counts is not None:
+            aside = _folded(_checked_counts(stop_word_counts, X), documents)
         with one_blas_thread():
-            self._learn(engine, random_of(self.random_state), folded, [column[c] for c in columns])
+            self._learn(
+                engine,
+                random_of(self.random_state),
+                folded,
+                [column[c] for c in columns],
+                None if aside is None else lambda rows: aside[rows],
+            )
             n_topics = len(self.coefficients_)
 
             def read(block: Block) -> tuple[Array, Array]:
@@ -193,7 +206,12 @@ class Coterie(TopicEstimator):
         return self
 
     def learn(
-        self, documents: Engine, *, vectors: Vectors | None = None, seed_columns: Sequence[npt.ArrayLike] = ()
+        self,
+        documents: Engine,
+        *,
+        vectors: Vectors | None = None,
+        seed_columns: Sequence[npt.ArrayLike] = (),
+        stop_word_counts: CountsOfRows | None = None,
     ) -> Self:
         """Learn from row blocks as `fit` does, but leave the topics of the documents unread.
 
@@ -205,6 +223,8 @@ class Coterie(TopicEstimator):
             Embeddings of the documents, a row for each.
         seed_columns
             As in `fit`.
+        stop_word_counts
+            A function that gives the counts of some rows, by their numbers.
         """
         engine = self._documents(documents, None).engine
         with one_blas_thread():
@@ -213,6 +233,7 @@ class Coterie(TopicEstimator):
                 random_of(self.random_state),
                 vectors,
                 _checked_seed_columns(seed_columns, engine.n_terms),
+                stop_word_counts,
             )
         return self
 
@@ -332,6 +353,7 @@ class Coterie(TopicEstimator):
         random: np.random.RandomState,
         vectors: Vectors | None = None,
         seed_columns: Sequence[Ints] = (),
+        aside: CountsOfRows | None = None,
     ) -> None:
         dimensions = check_count("dimensions", self.dimensions, self)
         restarts = check_count("restarts", self.restarts, self)
@@ -346,7 +368,7 @@ class Coterie(TopicEstimator):
         if len(known) < documents.n_terms:
             inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
-        views = self._views(inside, space, dimensions, vectors)
+        views = ways_to_see(inside, space, dimensions, vectors, aside, judged=self.refine == "auto")
         texts = views[0].texts
         n_topics = self._number_of_topics(texts, random, len(seed_columns))
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
@@ -365,39 +387,13 @@ class Coterie(TopicEstimator):
             else:
                 centers = spherical_kmeans(view.texts.as_engine(), n_topics, random, **settings).centers
             found.append(find_topics(view, centers, seeds, self.refine))
-        judge = views[0].judge
-        best = best_of(found, judge.trust(n_topics, random)) if judge and len(found) > 1 else found[0]
+        best = found[0]
+        if len(found) > 1 and (judge := views[0].judge) and isinstance(judge.witness, Embeddings):
+            best = best_of(found, judge.witness.trust(judge, n_topics, random))
         self.view_, self.refined_, self.sharpness_ = best.view, best.refined, best.sharpness
-        self.decision_ = decision(found, best) if vectors is not None else ""
+        self.decision_ = decision(found, best, vectors is not None)
         self._keep(documents.n_terms, known, space, best.coefficients)
         self.seed_topics_ = np.arange(len(own))
-
-    def _views(self, documents: Engine, space: Space, dimensions: int, vectors: Vectors | None) -> list[Seen]:
-        """The texts to learn from, by their vectors and, if there are any, their embeddings.
-
-        Embeddings that can be trusted are tried with two shares.
-        """
-        alone = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
-        if vectors is None:
-            return [Seen(alone, space.weights)]
-        rows = alone.gather(lambda block: block.numbers)
-        weights = alone.gather(lambda block: block.weights)
-        view = learn_view(alone.counts(), vectors[rows], weights, dimensions)
-        if not view.share:
-            return [Seen(alone, space.weights)]
-        judge = Judge(alone, view.turned(vectors[rows]).astype(FLOAT)) if self.refine == "auto" else None
-        shares = [view.share, *([LARGE_SHARE] if judge is not None and view.share < LARGE_SHARE else [])]
-        return [self._seen(documents, space, vectors, replace(view, share=share), judge) for share in shares]
-
-    def _seen(
-        self, documents: Engine, space: Space, vectors: Vectors, view: View, judge: Judge | None
-    ) -> Seen:
-        texts = take_sample(
-            documents,
-            space.words,
-            lambda counts, rows: view.fused(space.text_vectors(counts), vectors[rows]),
-        )
-        return Seen(texts, space.weights, view, judge)
 
     def _number_of_topics(self, texts: Sample, random: np.random.RandomState, fewest: int) -> int:
         self.number_of_topics_ = None
@@ -488,14 +484,22 @@ def _rows(vectors: Vectors | None, block: Block) -> Vectors | None:
     return None if vectors is None else vectors[block.start : block.start + block.X.shape[0]]
 
 
-def _folded(vectors: Vectors | None, documents: Documents) -> Vectors | None:
-    """Embeddings of distinct rows: documents that fold share the mean of theirs."""
+def _folded(vectors: Any, documents: Documents) -> Any:
+    """Embeddings or counts of distinct rows: documents that fold share the mean of theirs."""
     if vectors is None or documents.rows is None:
         return vectors
     there = documents.rows >= 0
     n_rows, rows = documents.engine.n_rows, documents.rows[there]
     mean = csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), (n_rows, len(rows)))
-    return (mean @ vectors[there]) / np.maximum(np.bincount(rows, minlength=n_rows), 1)[:, None]
+    copies = np.maximum(np.bincount(rows, minlength=n_rows), 1)
+    return diags(1.0 / copies) @ (mean @ vectors[there])
+
+
+def _checked_counts(counts: Any, X: Any) -> csr_matrix:
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if getattr(counts, "shape", (-1,))[0] != n_rows:
+        raise InputError(f"stop_word_counts must be a matrix with one row for each of the {n_rows} rows of X")
+    return csr_matrix(counts)
 
 
 def _checked_seed_columns(seed_columns: Sequence[npt.ArrayLike], n_terms: int) -> list[Ints]:

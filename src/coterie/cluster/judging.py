@@ -1,16 +1,20 @@
-"""How much words and embeddings, each alone, tell of topics on texts that they were not shown."""
+"""How much words, and a witness that had no part in finding topics, tell of topics on texts left out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts
 from coterie.engines import Block, MemoryEngine
 from coterie.linalg.spherical import spherical_kmeans
+
+Mask = npt.NDArray[np.bool_]
 
 #: Counts added to those of each term in each topic.
 _SMOOTHING = 0.1
@@ -20,28 +24,95 @@ _PENALTY = 3.0
 _SHUFFLES = 3
 #: Parts of the texts that are left out in turn to see how sure a difference is, and errors that make it sure.
 _PARTS, _ERRORS = 20, 2.0
+#: A witness that tells less than this share of what there is to tell does not know the topics.
+_KNOWS = 0.1
 #: Starts of the clusterings that say how far to trust embeddings.
 _STARTS = 3
 
 
+class Witness(Protocol):
+    """What predicts topics of texts from something else than their words."""
+
+    def predicted(self, texts: Sample, labels: Ints, n_topics: int, learned: Mask) -> Ints:
+        """The topic of each text by a classifier that has learned from some."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts of terms, a row for each text: a multinomial Bayes classifier."""
+
+    counts: csr_matrix
+
+    def predicted(self, texts: Sample, labels: Ints, n_topics: int, learned: Mask) -> Ints:
+        """The likeliest topic of each text by the counts of some."""
+
+        def counted(block: Texts) -> tuple[Floats, Floats]:
+            member = _members(block, labels, n_topics, learned)
+            return self.counts[block.rows].T @ member, member.sum(axis=0)
+
+        terms, sizes = texts.sum(counted)
+        terms += FLOAT(_SMOOTHING)
+        log_terms, log_sizes = np.log(terms / terms.sum(axis=0)), np.log(sizes + FLOAT(1))
+        return texts.gather(lambda block: (self.counts[block.rows] @ log_terms + log_sizes).argmax(axis=1))
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """Embeddings at unit length, a row for each text: ridge regression."""
+
+    vectors: Floats
+
+    def predicted(self, texts: Sample, labels: Ints, n_topics: int, learned: Mask) -> Ints:
+        """The topic of each text by a regression on the embeddings of some."""
+
+        def moments(block: Texts) -> tuple[Floats, Floats, Floats, Floats]:
+            vectors, member = self.vectors[block.rows], _members(block, labels, n_topics, learned)
+            weighted = vectors * (block.weights * learned[block.rows])[:, None]
+            return weighted.T @ vectors, vectors.T @ member, weighted.sum(axis=0), member.sum(axis=0)
+
+        gram, right, mean, sizes = texts.sum(moments)
+        base = sizes / max(float(sizes.sum()), 1e-30)
+        coefficients = np.linalg.solve(
+            gram + _PENALTY * np.eye(len(gram), dtype=gram.dtype), right - np.outer(mean, base)
+        )
+        return texts.gather(lambda block: (self.vectors[block.rows] @ coefficients + base).argmax(axis=1))
+
+    def trust(self, judge: Judge, n_topics: int, random: np.random.RandomState) -> float:
+        """How much embeddings count as a witness beside words, from 0 to 1.
+
+        Clusters of the embeddings alone, and clusters of the text vectors alone: words tell something of
+        both. Where they tell little of the former, the embeddings see something else in the texts.
+        """
+        texts, told = judge.texts, []
+        blocks = [Block(self.vectors[b.rows], b.weights, b.start) for b in texts.blocks]  # type: ignore[arg-type]
+        for engine in (MemoryEngine(blocks, texts.threads), texts.as_engine()):
+            centers = spherical_kmeans(engine, n_topics, random, n_init=_STARTS).centers
+            labels = np.concatenate(list(engine.map(partial(_nearest, centers=centers))))
+            told.append(float(judge.ask(labels, n_topics).bits[0, 0]))
+        return float(np.clip(told[0] / max(told[1], 1e-300), 0.0, 1.0))
+
+
 @dataclass(frozen=True)
 class Told:
-    """What was predicted of a partition: topics by words, and by embeddings, beside those that are judged."""
+    """What was predicted of a partition: topics by words, and by the witness, beside those judged."""
 
     words: Ints
-    embeddings: Ints
+    witness: Ints
     topics: Ints
     weights: npt.NDArray[np.float64]
     n_topics: int
 
-    def clearly_more_than(self, other: Told, words: float, embeddings: float) -> bool:
-        """Whether more is told of this partition, by two errors, if words and embeddings count so much."""
-        more = (self.bits[1:] - other.bits[1:]) @ np.array([words, embeddings])
+    def contradicts(self, other: Told) -> bool:
+        """Whether the witness tells more of this partition than of the other, by two errors, and knows it."""
+        more = self.bits[1:, 1] - other.bits[1:, 1]
+        everything = mutual_information(self.topics, self.topics, self.weights, self.n_topics)
+        if self.bits[0, 1] < _KNOWS * everything:
+            return False
         return bool(more.mean() > _ERRORS * np.sqrt((_PARTS - 1) * more.var()))
 
     @cached_property
     def bits(self) -> npt.NDArray[np.float64]:
-        """Information about the topic of a text, beyond chance, in bits: by words, and by embeddings.
+        """Information about the topic of a text, beyond chance, in bits: by words, and by the witness.
 
         The first row is that of all texts, each further one that of the texts without a part.
         """
@@ -49,13 +120,13 @@ class Told:
         whole = np.ones(len(self.topics), dtype=bool)
         some = [whole, *(parts != part for part in range(_PARTS))]
         columns = []
-        for said in (self.words, self.embeddings):
+        for said in (self.words, self.witness):
             random = np.random.RandomState(0)
             chance = [self._information(random.permutation(said), whole) for _ in range(_SHUFFLES)]
             columns.append([self._information(said, these) - np.mean(chance) for these in some])
         return np.array(columns).T
 
-    def _information(self, said: Ints, some: npt.NDArray[np.bool_]) -> float:
+    def _information(self, said: Ints, some: Mask) -> float:
         return mutual_information(said[some], self.topics[some], self.weights[some], self.n_topics)
 
 
@@ -63,81 +134,33 @@ class Told:
 class Judge:
     """Judges partitions of the same texts.
 
-    Every other text teaches a classifier the topics, the rest are asked, and the other way round. Words are
-    asked by a multinomial Bayes classifier, embeddings by ridge regression. What counts is the mutual
-    information between the topics predicted and those that are judged, less what shuffled predictions have.
-    Texts come in the order of a hash of their content, so the halves do not depend on the order of the input.
+    Every other text teaches a classifier the topics, the rest are asked, and the other way round: once by
+    words, once by the witness. What counts is the mutual information between the topics predicted and those
+    that are judged, less what shuffled predictions have. Texts come in the order of a hash of their content,
+    so the halves do not depend on the order of the input.
     """
 
     texts: Sample
-    #: One embedding for each text, rows of unit length.
-    embeddings: Floats
-
-    def trust(self, n_topics: int, random: np.random.RandomState) -> float:
-        """How much embeddings count as witnesses beside words, from 0 to 1.
-
-        Clusters of the embeddings alone, and clusters of the text vectors alone: words tell something of
-        both. Where they tell little of the former, the embeddings see something else in the texts.
-        """
-        told = []
-        for engine in (self.as_engine(), self.texts.as_engine()):
-            centers = spherical_kmeans(engine, n_topics, random, n_init=_STARTS).centers
-            labels = np.concatenate(list(engine.map(partial(_nearest, centers=centers))))
-            told.append(float(self.ask(labels, n_topics).bits[0, 0]))
-        return float(np.clip(told[0] / max(told[1], 1e-300), 0.0, 1.0))
-
-    def as_engine(self) -> MemoryEngine:
-        """The embeddings as row blocks."""
-        blocks = [
-            Block(self.embeddings[block.rows], block.weights, block.start)  # type: ignore[arg-type]
-            for block in self.texts.blocks
-        ]
-        return MemoryEngine(blocks, self.texts.threads)
+    witness: Witness
 
     def ask(self, labels: Ints, n_topics: int) -> Told:
         """What is told of a partition."""
         odd = np.arange(len(labels)) % 2 == 1
-        by_words, by_embeddings = np.empty_like(labels), np.empty_like(labels)
-        for learned in (odd, ~odd):
-            words = partial(_likeliest, words=self._words(labels, n_topics, learned))
-            by_words[~learned] = self.texts.gather(words)[~learned]
-            by_embeddings[~learned] = self._by_embeddings(labels, n_topics, learned)[~learned]
+        said = []
+        for one in (self._words, self.witness):
+            predicted = np.empty_like(labels)
+            for learned in (odd, ~odd):
+                predicted[~learned] = one.predicted(self.texts, labels, n_topics, learned)[~learned]
+            said.append(predicted)
         weights = self.texts.gather(lambda block: block.weights).astype(np.float64)
-        return Told(by_words, by_embeddings, labels, weights, n_topics)
+        return Told(said[0], said[1], labels, weights, n_topics)
 
-    def _words(self, labels: Ints, n_topics: int, learned: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Logarithms of how likely each term is in each topic, and of the sizes of topics."""
-
-        def counted(block: Texts) -> tuple[Floats, Floats]:
-            member = _members(block, labels, n_topics, learned)
-            return block.counts.T @ member, member.sum(axis=0)
-
-        counts, sizes = self.texts.sum(counted)
-        counts += FLOAT(_SMOOTHING)
-        return np.log(counts / counts.sum(axis=0)), np.log(sizes + FLOAT(1))
-
-    def _by_embeddings(self, labels: Ints, n_topics: int, learned: npt.NDArray[np.bool_]) -> Ints:
-        """The topic of each text by a ridge regression on the embeddings of some."""
-
-        def moments(block: Texts) -> tuple[Floats, Floats, Floats]:
-            vectors, member = self.embeddings[block.rows], _members(block, labels, n_topics, learned)
-            weighted = vectors * (block.weights * learned[block.rows])[:, None]
-            return weighted.T @ vectors, vectors.T @ member, member.sum(axis=0)
-
-        gram, right, sizes = self.texts.sum(moments)
-        base = sizes / max(float(sizes.sum()), 1e-30)
-        mean = self.texts.sum(
-            lambda block: self.embeddings[block.rows].T @ (block.weights * learned[block.rows])
-        )
-        coefficients = np.linalg.solve(
-            gram + _PENALTY * np.eye(len(gram), dtype=gram.dtype), right - np.outer(mean, base)
-        )
-        return self.texts.gather(
-            lambda block: (self.embeddings[block.rows] @ coefficients + base).argmax(axis=1)
-        )
+    @cached_property
+    def _words(self) -> Counts:
+        return Counts(self.texts.counts())
 
 
-def _members(block: Texts, labels: Ints, n_topics: int, learned: npt.NDArray[np.bool_]) -> Floats:
+def _members(block: Texts, labels: Ints, n_topics: int, learned: Mask) -> Floats:
     """Texts × topics: the weight of each text that is learned from, in its topic."""
     member = np.zeros((len(block.weights), n_topics), dtype=FLOAT)
     member[np.arange(len(member)), labels[block.rows]] = block.weights * learned[block.rows]
@@ -146,11 +169,6 @@ def _members(block: Texts, labels: Ints, n_topics: int, learned: npt.NDArray[np.
 
 def _nearest(block: Block, centers: Floats) -> Ints:
     return np.asarray((block.X @ centers.T).argmax(axis=1), dtype=np.int64)
-
-
-def _likeliest(block: Texts, words: tuple[Floats, Floats]) -> Ints:
-    log_terms, log_sizes = words
-    return np.asarray((block.counts @ log_terms + log_sizes).argmax(axis=1), dtype=np.int64)
 
 
 def mutual_information(one: Ints, other: Ints, weights: npt.NDArray[np.float64], n_topics: int) -> float:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from coterie.cluster.fusion import View
-from coterie.cluster.judging import Judge, Told
+from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
+from coterie.cluster.judging import Counts, Embeddings, Judge, Told
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, mixture_coefficients, refine_by_mixture
 from coterie.cluster.seeding import FREE
-from coterie.cluster.texts import Floats, Ints, Sample, Texts
+from coterie.cluster.space import Space
+from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts, take_sample
+from coterie.embeddings import Vectors
+from coterie.engines import Engine
 from coterie.progress import counted
+
+#: Counts of the stop words of some rows, by their numbers.
+CountsOfRows = Callable[[Ints], csr_matrix]
 
 #: Refined topics are given up if texts left out tell them less well by this share of their variance.
 _CLEARLY = 0.05
@@ -24,7 +31,7 @@ _CYCLES = 2
 
 @dataclass(frozen=True)
 class Seen:
-    """Texts by their vectors and, with a `view`, by their embeddings; then a judge compares partitions."""
+    """Texts by their vectors and, with a `view`, by their embeddings; a judge compares partitions of them."""
 
     texts: Sample
     idf: Floats
@@ -43,11 +50,52 @@ class Found:
     told: Told | None = None
 
 
+def ways_to_see(
+    documents: Engine,
+    space: Space,
+    dimensions: int,
+    vectors: Vectors | None,
+    stop_words: CountsOfRows | None,
+    *,
+    judged: bool,
+) -> list[Seen]:
+    """The texts to learn from, by their vectors and, if there are any, their embeddings.
+
+    Embeddings that can be trusted are tried with two shares, and are the witness of the judge. Without them
+    the stop words are.
+    """
+    alone = take_sample(documents, space.words, lambda counts, _: space.text_vectors(counts))
+    rows = alone.gather(lambda block: block.numbers)
+    view = None
+    if vectors is not None:
+        weights = alone.gather(lambda block: block.weights)
+        view = learn_view(alone.counts(), vectors[rows], weights, dimensions)
+    if vectors is None or view is None or not view.share:
+        counts = stop_words(rows).astype(FLOAT) if judged and stop_words is not None else None
+        return [Seen(alone, space.weights, judge=None if counts is None else Judge(alone, Counts(counts)))]
+    if not judged:
+        return [_with_embeddings(documents, space, vectors, view, None)]
+    judge = Judge(alone, Embeddings(view.turned(vectors[rows]).astype(FLOAT)))
+    shares = [view.share, *([LARGE_SHARE] if view.share < LARGE_SHARE else [])]
+    return [
+        _with_embeddings(documents, space, vectors, replace(view, share=share), judge) for share in shares
+    ]
+
+
+def _with_embeddings(
+    documents: Engine, space: Space, vectors: Vectors, view: View, judge: Judge | None
+) -> Seen:
+    def text_vectors(counts: csr_matrix, rows: Ints) -> Floats:
+        return view.fused(space.text_vectors(counts), vectors[rows])
+
+    return Seen(take_sample(documents, space.words, text_vectors), space.weights, view, judge)
+
+
 def find_topics(seen: Seen, centers: Floats, seeds: Ints, refine: bool | Literal["auto"]) -> Found:
     """Topics around centres. Texts of a seed stay with it meanwhile.
 
-    With embeddings the judge decides how far refinement goes. The mixture keeps to what words and embeddings
-    both say; the classifier after it goes by words first. Where the embeddings tell clearly less of its
+    A judge decides how far refinement goes. The mixture keeps to what words and vectors both say; the
+    classifier after it goes by words first. Where a witness that had no part in it tells clearly less of its
     topics, those of the mixture are kept.
     """
     texts, n_topics = seen.texts, len(centers)
@@ -64,17 +112,17 @@ def find_topics(seen: Seen, centers: Floats, seeds: Ints, refine: bool | Literal
         mixed = mixed if cycle else refined
         refined = others.settle(refined, seeds)
     fitted = others.fit(refined)
+    told = None
     if seen.judge is not None:
-        early, late = (seen.judge.ask(found, n_topics) for found in (mixed, refined))
-        if early.clearly_more_than(late, words=0.0, embeddings=1.0):
+        early, told = (seen.judge.ask(found, n_topics) for found in (mixed, refined))
+        if early.contradicts(told):
             kept = mixture_coefficients(texts, mixed, n_topics, seen.idf)
             return Found(kept, others.sharpness(mixed, kept), seen.view, told=early)
-        return Found(fitted, others.sharpness(refined, fitted), seen.view, True, late)
-    if refine == "auto":
+    if refine == "auto" and seen.view is None:
         before = others.fit(labels)
         if others.explained(labels, before) > others.explained(refined, fitted) + _CLEARLY:
             return Found(before, others.sharpness(labels, before), seen.view)
-    return Found(fitted, others.sharpness(refined, fitted), seen.view, True)
+    return Found(fitted, others.sharpness(refined, fitted), seen.view, True, told)
 
 
 def nearest(block: Texts, centers: Floats) -> Ints:
@@ -89,10 +137,13 @@ def best_of(found: Sequence[Found], trust: float) -> Found:
     return max(found, key=lambda one: 0.0 if one.told is None else float(one.told.bits[0] @ [1.0, trust]))
 
 
-def decision(found: Sequence[Found], best: Found) -> str:
-    """What was chosen and why, in a sentence or two."""
-    if best.view is None:
+def decision(found: Sequence[Found], best: Found, embeddings: bool) -> str:
+    """What was chosen and why, in a sentence; empty if there was nothing to choose."""
+    if embeddings and best.view is None:
         return "The embeddings do not fit the texts and are not used."
+    if best.view is None:
+        contradicted = best.told is not None and not best.refined
+        return "Topics are not refined by words, which the stop words contradict." if contradicted else ""
     share = f"The embeddings count for {best.view.share:.0%}"
     if best.told is None:
         return f"{share}."

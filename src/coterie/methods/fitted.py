@@ -128,6 +128,7 @@ def fit_method(
     seeds: Sequence[Ints] = (),
     source: Any = None,
     embeddings: Vectors | None = None,
+    stop_word_counts: Callable[[Ints], csr_matrix] | None = None,
     unfolded: Callable[[], csr_matrix],
 ) -> tuple[FittedMethod, NumberOfTopics | None]:
     """Fit a method, given by name or as an estimator, without reading which text is in which topic.
@@ -140,12 +141,14 @@ def fit_method(
         Columns of the seed words of each topic that is expected.
     source, embeddings
         Where embeddings of new texts come from, and those of `documents`.
+    stop_word_counts
+        Gives the counts of the stop words of some documents, by their numbers.
     unfolded
         Gives all texts as one matrix, for pipelines, whose steps know no weights.
     """
     estimator = _unfitted(method, n_topics, random_state, source)
     if getattr(estimator, "has_own_space", False):
-        estimator.learn(documents, vectors=embeddings, seed_columns=seeds)
+        estimator.learn(documents, vectors=embeddings, seed_columns=seeds, stop_word_counts=stop_word_counts)
         return OwnSpace.of(estimator), estimator.number_of_topics_
     if seeds:
         raise InputError("seed words need the method 'coterie'; omit the seed words or the method")

@@ -45,12 +45,12 @@ class TextStore:
         self.file = source if isinstance(source, TextSource) else None
         #: Columns of the file; complete once it was read.
         self.columns: dict[str, pl.DataType] = {}
-        #: Whether texts are lists of tokens.
-        self.tokenised = False
         #: Rows of the file that could not be read and were left out.
         self.skipped = 0
         #: All of them, where they are in memory.
         self.memory = None if self.file else pl.concat(list(text_batches(source)))
+        #: Whether texts are lists of tokens.
+        self.tokenised = self.memory is not None and self.memory.dtype != pl.String
         #: A digest of the texts of a file in their order, once it was read.
         self.fingerprint = ""
         self._begun = self.complete = False
@@ -183,6 +183,12 @@ class Collection:
         self.texts.close()
         if self.folder is not None:
             self.folder.close()
+
+    def texts_of(self, rows: Ints) -> list[str]:
+        """The texts that some distinct rows stand for."""
+        numbers = self.first[rows]
+        texts = self.texts.at(numbers)
+        return [texts[number] for number in numbers.tolist()]
 
     def engine(self, banned: Sequence[int] = ()) -> Engine:
         """Row blocks, without the terms that are banned."""

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 
@@ -169,6 +170,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             seeds=list(seeds.values()),
             source=self.embeddings,
             embeddings=collection.embeddings,
+            stop_word_counts=None if collection.texts.tokenised else self._stop_word_counts,
             unfolded=lambda: without_columns(collection.corpus.unfolded(), banned),
         )
         with one_blas_thread():
@@ -196,6 +198,10 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
                 "language, and do words occur in more than one text?"
             )
         return collection
+
+    def _stop_word_counts(self, rows: Ints) -> csr_matrix:
+        assert self.collection is not None
+        return self.vectorizer_.stop_word_counts(self.collection.texts_of(rows))
 
     # --- asking
 
@@ -276,7 +282,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     @property
     def decision_(self) -> str:
-        """With embeddings, a sentence about how they were used and why; empty without them."""
+        """What was decided about embeddings and refinement, and why; empty if there was nothing to decide."""
         return str(getattr(self.fitted.scorer.method.last, "decision_", ""))
 
     @property
