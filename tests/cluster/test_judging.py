@@ -257,7 +257,9 @@ def test_stop_words_undo_a_refinement_that_went_wrong(seed):
     by_both = Coterie(20, restarts=2).fit(X, stop_word_counts=asides)
     assert (by_words.refined_, by_both.refined_) == (True, False)
     assert nmi(classes, by_both.labels_) > nmi(classes, by_words.labels_) + 0.1
-    assert by_both.decision_ == "Topics are not refined by words, which the stop words contradict."
+    assert (
+        by_both.decision_ == "The refinement by words was undone: the stop words of the texts contradict it."
+    )
     assert Coterie(20, restarts=2, refine=True).fit(X, stop_word_counts=asides).refined_
 
 

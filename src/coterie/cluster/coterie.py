@@ -70,13 +70,13 @@ class Coterie(TopicEstimator):
         Restarts of k-means; the one with the best objective is used. Up to five times as many if there are
         few texts.
     refine
-        "auto" refines, but returns to k-means if held-out texts are then predicted clearly worse than
-        before. With `embeddings` it tries two shares, and refines by words as long as the embeddings of texts
-        left out tell no less of the topics. True always keeps the refined topics, False stops after k-means.
+        "auto" refines, but undoes it where evidence on texts left out speaks against the refined topics: the
+        embeddings, the stop words, or the words themselves. With `embeddings` it also tries two weights for
+        them. True always keeps the refined topics, False stops after k-means.
     embeddings
         Optional embeddings of the texts: an array with a row for each row of X, a function of texts, an
         object with `encode`, or "static" for the small model of the extra ``coterie[words]``. All but the
-        array need ``fit(X, texts=…)``. Their weight is estimated from the data (`share_`).
+        array need ``fit(X, texts=…)``. Their weight is chosen by evidence (`share_`).
     random_state
         Seed of the random number generator. The default gives the same topics every time.
 
@@ -97,7 +97,7 @@ class Coterie(TopicEstimator):
     share_
         The weight of `embeddings` relative to co-occurrence, from 0 to 0.85; 0 without them.
     decision_
-        With `embeddings`, a sentence about what was chosen and why.
+        A sentence about what was chosen and why; empty if there was nothing to choose.
     seed_topics_
         The topic of each group of seed columns given to `fit`, −1 if no text contains them.
 

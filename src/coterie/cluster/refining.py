@@ -143,7 +143,11 @@ def decision(found: Sequence[Found], best: Found, embeddings: bool) -> str:
         return "The embeddings do not fit the texts and are not used."
     if best.view is None:
         contradicted = best.told is not None and not best.refined
-        return "Topics are not refined by words, which the stop words contradict." if contradicted else ""
+        return (
+            "The refinement by words was undone: the stop words of the texts contradict it."
+            if contradicted
+            else ""
+        )
     share = f"The embeddings count for {best.view.share:.0%}"
     if best.told is None:
         return f"{share}."
@@ -151,7 +155,7 @@ def decision(found: Sequence[Found], best: Found, embeddings: bool) -> str:
         share += f" ({other.share:.0%} predicts texts left out less well)"
     if best.refined:
         return f"{share}; topics are refined by words."
-    return f"{share}; topics are not refined by words, which the embeddings contradict."
+    return f"{share}; the refinement by words was undone: the embeddings contradict it."
 
 
 def _around(texts: Sample, centers: Floats, labels: Ints) -> Coefficients:
