@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix, vstack
 
 from coterie.corpus.encoder import Encoded, Encoder, Tokenizer
 from coterie.corpus.folding import STREAM_BITS, Buckets, Folded, bits_for
-from coterie.corpus.phrases import Phrases, learn_phrases
+from coterie.corpus.phrases import Phrases, learn_phrases, words_and_pairs
 from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
 from coterie.corpus.vocabulary import Limits, Vocabulary, display_forms
 from coterie.engines import Block, DiskEngine, Engine, MemoryEngine, write_blocks
@@ -36,7 +36,8 @@ class Corpus:
     """Distinct texts × terms, and how they relate to the input.
 
     `engine` has the row blocks; `rows[i]` is the row of text i of the input. `phrases` are the n-grams.
-    `storage` keeps the texts as sequences, block by block.
+    `storage` keeps the texts as sequences, block by block, with their stop words, of which there are
+    `n_stop_words` different ones.
     """
 
     vocabulary: Vocabulary
@@ -44,6 +45,7 @@ class Corpus:
     rows: Ints
     phrases: Phrases
     storage: PartStore
+    n_stop_words: int = 0
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_texts:,} texts, {self.n_distinct:,} distinct, {len(self.vocabulary):,} terms)"
@@ -63,7 +65,21 @@ class Corpus:
 
         −1 stands for a word outside the vocabulary; n-grams are not included.
         """
-        return (part.sequences for part in self.storage)
+        for part in self.storage:
+            yield Sequences(np.maximum(part.sequences.ids, UNKNOWN), part.sequences.offsets)
+
+    def stop_word_counts(self, rows: Ints) -> csr_matrix:
+        """Counts of stop words and of pairs of them in some distinct texts, as `Vectorizer.stop_word_counts`.
+
+        `rows` are in ascending order.
+        """
+        chosen, start = [], 0
+        for part in self.storage:
+            end = start + len(part.sequences)
+            here = rows[slice(*np.searchsorted(rows, [start, end]))]
+            chosen.append(part.sequences.take(here - start).stop_words())
+            start = end
+        return words_and_pairs(Sequences.concatenate(chosen), self.n_stop_words)
 
     def weights(self) -> npt.NDArray[np.float64]:
         """How many copies each distinct text has."""
@@ -169,7 +185,18 @@ def build_corpus(
     for batch in encoded:
         buckets.add(batch)
     forms = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
-    return _Counting(forms, limits, buckets.n_texts, folder, threads).run(buckets)
+    stop_words = stop_words_of(forms, analyzer)
+    corpus = _Counting(forms, stop_words, limits, buckets.n_texts, folder, threads).run(buckets)
+    return replace(corpus, n_stop_words=len(analyzer.all_stop_words()))
+
+
+def stop_words_of(forms: pl.DataFrame, analyzer: Analyzer) -> npt.NDArray[np.int32]:
+    """For each form of a table, the id of the stop word that it is: −2 for the first, UNKNOWN for none."""
+    words = pl.Series(sorted(analyzer.all_stop_words()), dtype=pl.String)
+    ignored = pl.when(pl.col("term").is_null()).then(pl.col("surface"))
+    numbers = _positions(forms.select(ignored).to_series(), words)
+    found: npt.NDArray[np.int32] = np.where(numbers == UNKNOWN, UNKNOWN, UNKNOWN - 1 - numbers)
+    return found
 
 
 def form_table(forms: pl.Series, analyzer: Analyzer | None) -> pl.DataFrame:
@@ -182,15 +209,24 @@ def form_table(forms: pl.Series, analyzer: Analyzer | None) -> pl.DataFrame:
 class _Counting:
     """From folded forms to blocks of counts, in two passes over the buckets."""
 
-    def __init__(self, forms: pl.DataFrame, limits: Limits, n_texts: int, folder: Path | None, threads: int):
+    def __init__(
+        self,
+        forms: pl.DataFrame,
+        stop_words: npt.NDArray[np.int32],
+        limits: Limits,
+        n_texts: int,
+        folder: Path | None,
+        threads: int,
+    ):
         self.forms = forms
         self.limits = limits
         self.n_texts = n_texts
         self.folder = folder
         self.threads = threads
         self.all_terms = forms["term"].drop_nulls().unique().sort()
-        # position of a form's term in the sorted list of terms, UNKNOWN for a form that is ignored
-        self.term_of_form = _positions(forms["term"], self.all_terms)
+        # position of a form's term in the sorted list of terms; below 0 for a form that is no term
+        terms = _positions(forms["term"], self.all_terms)
+        self.term_of_form = np.where(terms == UNKNOWN, stop_words, terms)
         self.rows = self._empty_rows()
 
     def run(self, buckets: Buckets) -> Corpus:
@@ -252,7 +288,8 @@ class _Counting:
         for _ in range(n_blocks):
             group = list(islice(parts, len(buckets) // n_blocks))
             joined = Sequences.concatenate([part.sequences for part in group])
-            texts = without_short(Sequences(column[joined.ids], joined.offsets), self.limits.min_words)
+            ids = np.where(joined.ids > UNKNOWN, column[np.maximum(joined.ids, UNKNOWN)], joined.ids)
+            texts = without_short(Sequences(ids, joined.offsets), self.limits.min_words)
             yield Part(texts, np.concatenate([part.weights for part in group]))
 
     def _engine(self, parts: PartStore, phrases: Phrases) -> Engine:

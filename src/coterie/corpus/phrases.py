@@ -95,6 +95,12 @@ def learn_phrases(
     return phrases
 
 
+def words_and_pairs(texts: Sequences, n_words: int) -> csr_matrix:
+    """Counts of each word, and of each pair of words in a row that occurs in more than one text."""
+    once, limits = np.ones(len(texts)), Limits(min_df=2, ngrams=2)
+    return learn_phrases(lambda: [(texts, once)], n_words, limits, len(texts)).count_matrix(texts)
+
+
 def lookup(keys: Ints, wanted: Ints) -> Ints:
     """The position of each wanted key among sorted keys, or UNKNOWN."""
     if not len(keys):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: The id of a word outside the vocabulary: it occupies a position in a window but is not counted.
+#: The id of a word outside the vocabulary: it occupies a position in a window but is not counted. While texts
+#: are being counted, lower ids are stop words: −2 is the first of them.
 UNKNOWN = -1
 
 
@@ -47,9 +48,13 @@ class Sequences:
 
     def known(self) -> Sequences:
         """The same texts without the words outside the vocabulary."""
-        keep = self.ids != UNKNOWN
+        keep = self.ids > UNKNOWN
         before = np.concatenate(([0], np.cumsum(keep)))
         return Sequences(self.ids[keep], before[self.offsets])
+
+    def stop_words(self) -> Sequences:
+        """The stop words of the same texts, by their own numbers."""
+        return Sequences(UNKNOWN - 1 - self.ids, self.offsets).known()
 
     @classmethod
     def concatenate(cls, parts: Sequence[Sequences]) -> Sequences:

@@ -13,9 +13,9 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.corpus.counting import Corpus, build_corpus, form_table, without_short
+from coterie.corpus.counting import Corpus, build_corpus, form_table, stop_words_of, without_short
 from coterie.corpus.encoder import Encoder, Tokenizer
-from coterie.corpus.phrases import learn_phrases
+from coterie.corpus.phrases import words_and_pairs
 from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
@@ -170,23 +170,15 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         >>> Vectorizer().stop_word_counts(["How do I pay?", "How do I stop it?", "Pay here"]).sum(axis=1).A1
         array([5., 6., 1.])
         """
-        words = {word: number for number, word in enumerate(sorted(self.analyzer().all_stop_words()))}
-        sequences = Sequences.concatenate([self._stop_words(batch, words) for batch in _batches(texts)[0]])
-        once = np.ones(len(sequences))
-        limits = Limits(min_df=2, ngrams=2)
-        phrases = learn_phrases(lambda: [(sequences, once)], len(words), limits, len(sequences))
-        return phrases.count_matrix(sequences)
-
-    def _stop_words(self, texts: pl.Series, words: dict[str, int]) -> Sequences:
-        """The stop words of each text, by number."""
-        analyzer = self.analyzer()
-        encoder = Encoder(analyzer, self._checked_tokenizer())
-        encoded = encoder.encode(texts).sequences
-        if encoder.verbatim:
-            return Sequences(np.full_like(encoded.ids, UNKNOWN), encoded.offsets).known()
-        surfaces = analyzer.terms(encoder.forms())["surface"]
-        column = np.array([words.get(surface, UNKNOWN) for surface in surfaces] or [UNKNOWN], dtype=np.int32)
-        return Sequences(column[encoded.ids], encoded.offsets).known()
+        analyzer, parts = self.analyzer(), []
+        for batch in _batches(texts)[0]:
+            encoder = Encoder(analyzer, self._checked_tokenizer())
+            encoded = encoder.encode(batch).sequences
+            column = stop_words_of(
+                form_table(encoder.forms(), None if encoder.verbatim else analyzer), analyzer
+            )
+            parts.append(Sequences(column[encoded.ids], encoded.offsets).stop_words())
+        return words_and_pairs(Sequences.concatenate(parts), len(analyzer.all_stop_words()))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The terms as people write them, in column order."""

@@ -128,7 +128,7 @@ def fit_method(
     seeds: Sequence[Ints] = (),
     source: Any = None,
     embeddings: Vectors | None = None,
-    stop_word_counts: Callable[[Ints], csr_matrix] | None = None,
+    stop_word_counts: Callable[[npt.NDArray[np.int64]], csr_matrix] | None = None,
     unfolded: Callable[[], csr_matrix],
 ) -> tuple[FittedMethod, NumberOfTopics | None]:
     """Fit a method, given by name or as an estimator, without reading which text is in which topic.

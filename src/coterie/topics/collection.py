@@ -184,12 +184,6 @@ class Collection:
         if self.folder is not None:
             self.folder.close()
 
-    def texts_of(self, rows: Ints) -> list[str]:
-        """The texts that some distinct rows stand for."""
-        numbers = self.first[rows]
-        texts = self.texts.at(numbers)
-        return [texts[number] for number in numbers.tolist()]
-
     def engine(self, banned: Sequence[int] = ()) -> Engine:
         """Row blocks, without the terms that are banned."""
         if not banned:

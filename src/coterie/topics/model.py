@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 
@@ -170,7 +169,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             seeds=list(seeds.values()),
             source=self.embeddings,
             embeddings=collection.embeddings,
-            stop_word_counts=None if collection.texts.tokenised else self._stop_word_counts,
+            stop_word_counts=collection.corpus.stop_word_counts,
             unfolded=lambda: without_columns(collection.corpus.unfolded(), banned),
         )
         with one_blas_thread():
@@ -198,10 +197,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
                 "language, and do words occur in more than one text?"
             )
         return collection
-
-    def _stop_word_counts(self, rows: Ints) -> csr_matrix:
-        assert self.collection is not None
-        return self.vectorizer_.stop_word_counts(self.collection.texts_of(rows))
 
     # --- asking
 
