@@ -23,7 +23,7 @@ from contenders import COMPARED, embedded, unit
 from coterie import Coterie, Vectorizer, datasets
 from coterie.cluster import coterie as method
 from coterie.cluster import refining
-from coterie.cluster.judging import Told
+from coterie.cluster.judging import Predictions
 from coterie.metrics import accuracy, nmi
 from coterie_papers.bench.collections import words_of
 from coterie_papers.bench.markdown import table
@@ -94,7 +94,7 @@ def last_of(found, trust):
 
 COUNTS, PARTS, DEFAULT = "**counts**", "k-means on the embeddings", "**counts and embeddings**"
 ONE_SHARE = (refining, "LARGE_SHARE", 0.0)
-ALWAYS = (Told, "contradicts", lambda *_: False)
+ALWAYS = (Predictions, "contradicts", lambda *_: False)
 ALONE = {
     "counts, not refined": lambda *given: fitted(*given, refine=False),
     "counts, always refined": lambda *given: fitted(*given, refine=True),

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, vstack
 from coterie import Coterie
 from coterie.cluster import texts as texts_module
 from coterie.cluster.judging import Counts, Embeddings, Judge, mutual_information
-from coterie.cluster.refining import Found, Seen, best_of, find_topics
+from coterie.cluster.refining import Found, Representation, best_of, find_topics
 from coterie.cluster.seeding import FREE
 from coterie.cluster.texts import take_sample
 from coterie.engines.memory import as_engine
@@ -82,7 +82,7 @@ def test_predictions_are_the_literal_ones(seed, rows_in_a_block, monkeypatch):
     weights = rng.integers(1, 4, len(truth)).astype(float)
     vectors = unit_dense(rng.standard_normal((len(truth), 6)) + np.eye(6)[truth])
     labels = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 3, len(truth)), truth)
-    told = Judge(sample(X, weights), Embeddings(vectors)).ask(labels, 3)
+    told = Judge(sample(X, weights), Embeddings(vectors)).predictions(labels, 3)
     words, embeddings = literal_predictions(X, weights, vectors, labels, 3)
     assert told.words.tolist() == words
     assert told.witness.tolist() == embeddings
@@ -100,8 +100,8 @@ def test_nothing_is_told_of_topics_dealt_out_at_random():
     X, truth, vectors = made()
     dealt = np.random.default_rng(1).permutation(truth)
     judge = Judge(sample(X), Embeddings(vectors))
-    assert (abs(judge.ask(dealt, 6).bits) < 0.1).all()
-    assert (judge.ask(truth, 6).bits > 2).all()  # of log2 6
+    assert (abs(judge.predictions(dealt, 6).bits) < 0.1).all()
+    assert (judge.predictions(truth, 6).bits > 2).all()  # of log2 6
 
 
 def test_a_contradiction_must_be_sure():
@@ -110,11 +110,11 @@ def test_a_contradiction_must_be_sure():
     rng = np.random.default_rng(2)
     little = np.where(rng.random(len(truth)) < 0.002, 0, truth)
     much = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 6, len(truth)), truth)
-    told = judge.ask(truth, 6)
-    assert told.contradicts(judge.ask(much, 6))
-    assert not judge.ask(much, 6).contradicts(told)
+    told = judge.predictions(truth, 6)
+    assert told.contradicts(judge.predictions(much, 6))
+    assert not judge.predictions(much, 6).contradicts(told)
     assert not told.contradicts(told)
-    assert not told.contradicts(judge.ask(little, 6))
+    assert not told.contradicts(judge.predictions(little, 6))
 
 
 def test_a_witness_that_knows_little_contradicts_nothing():
@@ -124,7 +124,7 @@ def test_a_witness_that_knows_little_contradicts_nothing():
     for right, contradicts in ((0.15, False), (0.6, True)):
         told = np.where(rng.random(len(truth)) < right, truth, rng.integers(0, 6, len(truth)))
         judge = Judge(sample(X), Counts(csr_matrix(np.eye(6)[told])))
-        one, other = judge.ask(truth, 6), judge.ask(much, 6)
+        one, other = judge.predictions(truth, 6), judge.predictions(much, 6)
         assert one.bits[0, 1] > other.bits[0, 1] + 0.005
         assert one.contradicts(other) == contradicts
 
@@ -137,7 +137,7 @@ def test_judging_does_not_depend_on_blocks_or_threads(seed):
     for rows in (16, 50, 4096):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(texts_module, "_BLOCK_ROWS", rows)
-            told = Judge(sample(X), Embeddings(vectors)).ask(truth, 6)
+            told = Judge(sample(X), Embeddings(vectors)).predictions(truth, 6)
             answers.append((told.words.tolist(), told.witness.tolist(), told.bits.tolist()))
     assert answers[0] == answers[1] == answers[2]
 
@@ -172,7 +172,7 @@ def test_a_refinement_that_embeddings_contradict_is_undone(seed):
     texts = sample_of(X, vectors)
 
     def found(judge):
-        seen, free = Seen(texts, np.ones(X.shape[1]), None, judge), np.full(len(X), FREE)
+        seen, free = Representation(texts, np.ones(X.shape[1]), None, judge), np.full(len(X), FREE)
         topics = find_topics(seen, np.eye(6, dtype=np.float32), free, "auto")
         scores = texts.gather(lambda block: topics.coefficients.scores(block.words, block.text_vectors))
         return topics.refined, nmi(truth, scores.argmax(axis=1))
@@ -207,22 +207,24 @@ def test_the_share_is_kept_whose_topics_words_and_embeddings_tell_most_of():
     judge = Judge(sample(X), Embeddings(vectors))
     rng = np.random.default_rng(2)
     worse = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 6, len(truth)), truth)
-    right, wrong = (Found(None, 1.0, None, told=judge.ask(labels, 6)) for labels in (truth, worse))
+    right, wrong = (
+        Found(None, 1.0, None, predicted=judge.predictions(labels, 6)) for labels in (truth, worse)
+    )
     for trust in (0.0, 0.5, 1.0):
         assert best_of([wrong, right], trust) is right
         assert best_of([right, wrong], trust) is right
     # words and embeddings that disagree: trust decides
-    by_words = replace(right, told=replace(right.told, witness=rng.permutation(truth)))
-    by_embeddings = replace(right, told=replace(right.told, words=worse))
+    by_words = replace(right, predicted=replace(right.predicted, witness=rng.permutation(truth)))
+    by_embeddings = replace(right, predicted=replace(right.predicted, words=worse))
     assert best_of([by_words, by_embeddings], 1.0) is by_embeddings
     assert best_of([by_words, by_embeddings], 0.1) is by_words
 
 
-def test_the_decision_is_told():
+def test_the_decision_is_reported():
     X, truth, vectors = made()
     model = Coterie(6, restarts=2, embeddings=vectors).fit(X)
-    assert model.decision_.startswith(f"The embeddings count for {model.share_:.0%} (")
-    assert model.decision_.endswith("; topics are refined by words.")
+    assert model.decision_.startswith(f"The embeddings have a weight of {model.share_:.0%}; ")
+    assert model.decision_.endswith("% predicts held-out texts less well.")
     assert Coterie(6, restarts=2, refine=True, embeddings=vectors).fit(X).decision_.endswith("%.")
     assert Coterie(6, restarts=2).fit(X).decision_ == ""
     noise = np.random.default_rng(0).standard_normal(vectors.shape)
@@ -257,9 +259,7 @@ def test_stop_words_undo_a_refinement_that_went_wrong(seed):
     by_both = Coterie(20, restarts=2).fit(X, stop_word_counts=asides)
     assert (by_words.refined_, by_both.refined_) == (True, False)
     assert nmi(classes, by_both.labels_) > nmi(classes, by_words.labels_) + 0.1
-    assert (
-        by_both.decision_ == "The refinement by words was undone: the stop words of the texts contradict it."
-    )
+    assert by_both.decision_ == "The refinement by words was undone because the stop words contradict it."
     assert Coterie(20, restarts=2, refine=True).fit(X, stop_word_counts=asides).refined_
 
 

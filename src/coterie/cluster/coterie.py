@@ -15,7 +15,7 @@ from coterie.cluster.fusion import View
 from coterie.cluster.judging import Embeddings
 from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
-from coterie.cluster.refining import CountsOfRows, best_of, decision, find_topics, ways_to_see
+from coterie.cluster.refining import CountsOfRows, best_of, decision, find_topics, representations
 from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import Floats, Ints, Sample
@@ -370,7 +370,7 @@ class Coterie(TopicEstimator):
         if len(known) < documents.n_terms:
             inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
         space = learn_space(inside, dimensions)
-        views = ways_to_see(inside, space, dimensions, vectors, aside, judged=self.refine == "auto")
+        views = representations(inside, space, dimensions, vectors, aside, judged=self.refine == "auto")
         texts = views[0].texts
         n_topics = self._number_of_topics(texts, random, len(seed_columns))
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))

@@ -1,4 +1,4 @@
-"""How much words, and a witness that had no part in finding topics, tell of topics on texts left out."""
+"""How well held-out texts confirm topics: by words, and by a witness that played no part in finding them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PENALTY = 3.0
 _SHUFFLES = 3
 #: Parts of the texts that are left out in turn to see how sure a difference is, and errors that make it sure.
 _PARTS, _ERRORS = 20, 2.0
-#: A witness that tells less than this share of what there is to tell does not know the topics.
+#: A witness that explains less than this share of the entropy of the topics is ignored.
 _KNOWS = 0.1
 #: Starts of the clusterings that say how far to trust embeddings.
 _STARTS = 3
@@ -80,21 +80,21 @@ class Embeddings:
     def trust(self, judge: Judge, n_topics: int, random: np.random.RandomState) -> float:
         """How much embeddings count as a witness beside words, from 0 to 1.
 
-        Clusters of the embeddings alone, and clusters of the text vectors alone: words tell something of
-        both. Where they tell little of the former, the embeddings see something else in the texts.
+        Words predict clusters of the embeddings alone and clusters of the text vectors alone. If they do much
+        worse on the former, the embeddings see something else in the texts.
         """
-        texts, told = judge.texts, []
+        texts, bits = judge.texts, []
         blocks = [Block(self.vectors[b.rows], b.weights, b.start) for b in texts.blocks]  # type: ignore[arg-type]
         for engine in (MemoryEngine(blocks, texts.threads), texts.as_engine()):
             centers = spherical_kmeans(engine, n_topics, random, n_init=_STARTS).centers
             labels = np.concatenate(list(engine.map(partial(_nearest, centers=centers))))
-            told.append(float(judge.ask(labels, n_topics).bits[0, 0]))
-        return float(np.clip(told[0] / max(told[1], 1e-300), 0.0, 1.0))
+            bits.append(float(judge.predictions(labels, n_topics).bits[0, 0]))
+        return float(np.clip(bits[0] / max(bits[1], 1e-300), 0.0, 1.0))
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was predicted of a partition: topics by words, and by the witness, beside those judged."""
+class Predictions:
+    """The topic of each text as predicted by words and by the witness, and as found."""
 
     words: Ints
     witness: Ints
@@ -102,8 +102,8 @@ class Told:
     weights: npt.NDArray[np.float64]
     n_topics: int
 
-    def contradicts(self, other: Told) -> bool:
-        """Whether the witness tells more of this partition than of the other, by two errors, and knows it."""
+    def contradicts(self, other: Predictions) -> bool:
+        """Whether the witness clearly confirms this partition more than the other: by two standard errors."""
         more = self.bits[1:, 1] - other.bits[1:, 1]
         everything = mutual_information(self.topics, self.topics, self.weights, self.n_topics)
         if self.bits[0, 1] < _KNOWS * everything:
@@ -134,17 +134,17 @@ class Told:
 class Judge:
     """Judges partitions of the same texts.
 
-    Every other text teaches a classifier the topics, the rest are asked, and the other way round: once by
-    words, once by the witness. What counts is the mutual information between the topics predicted and those
-    that are judged, less what shuffled predictions have. Texts come in the order of a hash of their content,
-    so the halves do not depend on the order of the input.
+    Classifiers trained on every other text predict the topics of the rest, and the other way round: once from
+    words, once from the witness. The score is the mutual information of predicted and found topics, minus
+    that of shuffled predictions. Texts are in the order of a hash of their content, so the halves do not
+    depend on the order of the input.
     """
 
     texts: Sample
     witness: Witness
 
-    def ask(self, labels: Ints, n_topics: int) -> Told:
-        """What is told of a partition."""
+    def predictions(self, labels: Ints, n_topics: int) -> Predictions:
+        """Predict the topic of each text, by words and by the witness."""
         odd = np.arange(len(labels)) % 2 == 1
         said = []
         for one in (self._words, self.witness):
@@ -153,7 +153,7 @@ class Judge:
                 predicted[~learned] = one.predicted(self.texts, labels, n_topics, learned)[~learned]
             said.append(predicted)
         weights = self.texts.gather(lambda block: block.weights).astype(np.float64)
-        return Told(said[0], said[1], labels, weights, n_topics)
+        return Predictions(said[0], said[1], labels, weights, n_topics)
 
     @cached_property
     def _words(self) -> Counts:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
-from coterie.cluster.judging import Counts, Embeddings, Judge, Told
+from coterie.cluster.judging import Counts, Embeddings, Judge, Predictions
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, mixture_coefficients, refine_by_mixture
 from coterie.cluster.seeding import FREE
@@ -30,7 +30,7 @@ _CYCLES = 2
 
 
 @dataclass(frozen=True)
-class Seen:
+class Representation:
     """Texts by their vectors and, with a `view`, by their embeddings; a judge compares partitions of them."""
 
     texts: Sample
@@ -41,16 +41,16 @@ class Seen:
 
 @dataclass(frozen=True)
 class Found:
-    """What tells topics apart, how sharply, and what words and embeddings tell of them."""
+    """Coefficients of topics, their sharpness, and how well held-out texts confirm them."""
 
     coefficients: Coefficients
     sharpness: float
     view: View | None
     refined: bool = False
-    told: Told | None = None
+    predicted: Predictions | None = None
 
 
-def ways_to_see(
+def representations(
     documents: Engine,
     space: Space,
     dimensions: int,
@@ -58,7 +58,7 @@ def ways_to_see(
     stop_words: CountsOfRows | None,
     *,
     judged: bool,
-) -> list[Seen]:
+) -> list[Representation]:
     """The texts to learn from, by their vectors and, if there are any, their embeddings.
 
     Embeddings that can be trusted are tried with two shares, and are the witness of the judge. Without them
@@ -72,7 +72,11 @@ def ways_to_see(
         view = learn_view(alone.counts(), vectors[rows], weights, dimensions)
     if vectors is None or view is None or not view.share:
         counts = stop_words(rows).astype(FLOAT) if judged and stop_words is not None else None
-        return [Seen(alone, space.weights, judge=None if counts is None else Judge(alone, Counts(counts)))]
+        return [
+            Representation(
+                alone, space.weights, judge=None if counts is None else Judge(alone, Counts(counts))
+            )
+        ]
     if not judged:
         return [_with_embeddings(documents, space, vectors, view, None)]
     judge = Judge(alone, Embeddings(view.turned(vectors[rows]).astype(FLOAT)))
@@ -84,26 +88,25 @@ def ways_to_see(
 
 def _with_embeddings(
     documents: Engine, space: Space, vectors: Vectors, view: View, judge: Judge | None
-) -> Seen:
+) -> Representation:
     def text_vectors(counts: csr_matrix, rows: Ints) -> Floats:
         return view.fused(space.text_vectors(counts), vectors[rows])
 
-    return Seen(take_sample(documents, space.words, text_vectors), space.weights, view, judge)
+    return Representation(take_sample(documents, space.words, text_vectors), space.weights, view, judge)
 
 
-def find_topics(seen: Seen, centers: Floats, seeds: Ints, refine: bool | Literal["auto"]) -> Found:
+def find_topics(given: Representation, centers: Floats, seeds: Ints, refine: bool | Literal["auto"]) -> Found:
     """Topics around centres. Texts of a seed stay with it meanwhile.
 
-    A judge decides how far refinement goes. The mixture keeps to what words and vectors both say; the
-    classifier after it goes by words first. Where a witness that had no part in it tells clearly less of its
-    topics, those of the mixture are kept.
+    The mixture weighs words and vectors; the classifier after it relies mostly on words. If the witness
+    clearly confirms the topics of the mixture more, the classifier is undone.
     """
-    texts, n_topics = seen.texts, len(centers)
+    texts, n_topics = given.texts, len(centers)
     labels = texts.gather(lambda block: nearest(block, centers))
     labels = np.where(seeds == FREE, labels, seeds)
     # texts without a term that counts have nothing to refine by
     if refine is False or not texts.sum(lambda block: float(block.weights.sum())):
-        return Found(_around(texts, centers, labels), CONCENTRATION, seen.view)
+        return Found(_around(texts, centers, labels), CONCENTRATION, given.view)
     others = LeaveOneOut(texts, n_topics)
     refined, mixed = labels, labels
     for cycle in counted(range(_CYCLES), "refining topics"):
@@ -112,17 +115,17 @@ def find_topics(seen: Seen, centers: Floats, seeds: Ints, refine: bool | Literal
         mixed = mixed if cycle else refined
         refined = others.settle(refined, seeds)
     fitted = others.fit(refined)
-    told = None
-    if seen.judge is not None:
-        early, told = (seen.judge.ask(found, n_topics) for found in (mixed, refined))
-        if early.contradicts(told):
-            kept = mixture_coefficients(texts, mixed, n_topics, seen.idf)
-            return Found(kept, others.sharpness(mixed, kept), seen.view, told=early)
-    if refine == "auto" and seen.view is None:
+    predicted = None
+    if given.judge is not None:
+        early, predicted = (given.judge.predictions(found, n_topics) for found in (mixed, refined))
+        if early.contradicts(predicted):
+            kept = mixture_coefficients(texts, mixed, n_topics, given.idf)
+            return Found(kept, others.sharpness(mixed, kept), given.view, predicted=early)
+    if refine == "auto" and given.view is None:
         before = others.fit(labels)
         if others.explained(labels, before) > others.explained(refined, fitted) + _CLEARLY:
-            return Found(before, others.sharpness(labels, before), seen.view)
-    return Found(fitted, others.sharpness(refined, fitted), seen.view, True, told)
+            return Found(before, others.sharpness(labels, before), given.view)
+    return Found(fitted, others.sharpness(refined, fitted), given.view, True, predicted)
 
 
 def nearest(block: Texts, centers: Floats) -> Ints:
@@ -133,29 +136,26 @@ def nearest(block: Texts, centers: Floats) -> Ints:
 
 
 def best_of(found: Sequence[Found], trust: float) -> Found:
-    """The topics that words and embeddings tell most of, if embeddings count so much beside words."""
-    return max(found, key=lambda one: 0.0 if one.told is None else float(one.told.bits[0] @ [1.0, trust]))
+    """The topics that words and embeddings confirm most; `trust` is the weight of the embeddings."""
+    return max(
+        found, key=lambda one: 0.0 if one.predicted is None else float(one.predicted.bits[0] @ [1.0, trust])
+    )
 
 
 def decision(found: Sequence[Found], best: Found, embeddings: bool) -> str:
-    """What was chosen and why, in a sentence; empty if there was nothing to choose."""
+    """What was chosen and why, in a sentence or two; empty if there was nothing to choose."""
+    undone = best.predicted is not None and not best.refined
+    sentences = []
     if embeddings and best.view is None:
-        return "The embeddings do not fit the texts and are not used."
-    if best.view is None:
-        contradicted = best.told is not None and not best.refined
-        return (
-            "The refinement by words was undone: the stop words of the texts contradict it."
-            if contradicted
-            else ""
-        )
-    share = f"The embeddings count for {best.view.share:.0%}"
-    if best.told is None:
-        return f"{share}."
-    if other := next((other.view for other in found if other is not best and other.view), None):
-        share += f" ({other.share:.0%} predicts texts left out less well)"
-    if best.refined:
-        return f"{share}; topics are refined by words."
-    return f"{share}; the refinement by words was undone: the embeddings contradict it."
+        sentences.append("The embeddings do not fit the texts and are not used.")
+    if best.view is not None:
+        others = [other.view.share for other in found if other is not best and other.view is not None]
+        tried = f"; {others[0]:.0%} predicts held-out texts less well" if others else ""
+        sentences.append(f"The embeddings have a weight of {best.view.share:.0%}{tried}.")
+    if undone:
+        witness = "stop words" if best.view is None else "embeddings"
+        sentences.append(f"The refinement by words was undone because the {witness} contradict it.")
+    return " ".join(sentences)
 
 
 def _around(texts: Sample, centers: Floats, labels: Ints) -> Coefficients:
