@@ -12,7 +12,8 @@ from scipy.sparse import csr_matrix, vstack
 
 from coterie import Coterie
 from coterie.cluster import texts as texts_module
-from coterie.cluster.judging import Counts, Embeddings, Judge, mutual_information
+from coterie.cluster.coterie import _folded
+from coterie.cluster.judging import Counts, Embeddings, Judge, Predictions, mutual_information
 from coterie.cluster.refining import Found, Representation, best_of, find_topics
 from coterie.cluster.seeding import FREE
 from coterie.cluster.texts import take_sample
@@ -115,6 +116,46 @@ def test_a_contradiction_must_be_sure():
     assert not judge.predictions(much, 6).contradicts(told)
     assert not told.contradicts(told)
     assert not told.contradicts(judge.predictions(little, 6))
+
+
+def some_predictions(seed, n=200, k=3):
+    """Two partitions that a witness predicts about equally well."""
+    rng = np.random.default_rng(seed)
+    one, other = rng.integers(0, k, n), rng.integers(0, k, n)
+    weights = rng.integers(1, 4, n).astype(float)
+
+    def guessed(topics):
+        return np.where(rng.random(n) < 0.7, topics, rng.integers(0, k, n))
+
+    return [Predictions(guessed(t), guessed(t), t, weights, k) for t in (one, other)]
+
+
+def literal_bits(predicted, said):
+    parts = np.arange(len(said)) * 20 // len(said)
+    everyone = np.ones(len(said), dtype=bool)
+
+    def information(answers, some):
+        return literal_information(answers[some], predicted.topics[some], predicted.weights[some])
+
+    random = np.random.RandomState(0)
+    chance = np.mean([information(random.permutation(said), everyone) for _ in range(3)])
+    return [information(said, some) - chance for some in (everyone, *(parts != part for part in range(20)))]
+
+
+def test_bits_and_contradictions_are_the_literal_ones():
+    more_but_not_clearly = clearly = 0
+    for seed in range(30):
+        one, other = some_predictions(seed)
+        for predicted in (one, other):
+            literal = [literal_bits(predicted, said) for said in (predicted.words, predicted.witness)]
+            np.testing.assert_allclose(predicted.bits, np.transpose(literal), atol=1e-9)
+        gap = np.subtract(literal_bits(one, one.witness), literal_bits(other, other.witness))[1:]
+        sure = gap.mean() > 2 * math.sqrt(19 / 20 * sum((gap - gap.mean()) ** 2))
+        assert one.contradicts(other) == sure
+        clearly += sure
+        more_but_not_clearly += gap.mean() > 0 and not sure
+    assert clearly
+    assert more_but_not_clearly
 
 
 def test_a_witness_that_knows_little_contradicts_nothing():
@@ -287,3 +328,11 @@ def test_stop_words_go_with_their_texts():
             InputError, match="stop_word_counts must be a matrix with one row for each of the"
         ):
             Coterie(20, restarts=2).fit(X, stop_word_counts=wrong)
+
+
+def test_texts_with_the_same_words_share_the_mean_of_their_stop_words():
+    X = csr_matrix([[1, 0], [0, 1], [1, 0], [1, 0]])
+    documents = Coterie(2)._documents(X, None)
+    counts = csr_matrix([[3.0, 0.0], [1.0, 1.0], [0.0, 6.0], [0.0, 0.0]])
+    folded = _folded(counts, documents)[documents.rows].toarray()
+    assert folded.tolist() == [[1.0, 2.0], [1.0, 1.0], [1.0, 2.0], [1.0, 2.0]]
