@@ -14,7 +14,7 @@ import storage_saver as saver
 
 from coterie.errors import InputError
 from coterie.storage import folder as folders
-from coterie.storage import trees
+from coterie.storage import locks, trees
 from coterie.storage.folder import read_steadily, recover, replaced
 
 MARKER = "run.json"
@@ -366,6 +366,27 @@ def test_a_reader_reads_again_when_the_folder_was_replaced(run):
 
     assert read_steadily(run, read) == "newer"
     assert seen == ["old", "new", "newer"]
+
+
+def test_a_reader_does_not_starve_beside_those_who_write_all_the_time(run, way):
+    writers = []
+
+    def read(folder):
+        found = text(folder)
+        writers.append(threading.Thread(target=save, args=(run, f"version {len(writers)}")))
+        writers[-1].start()
+        polite = len(writers) <= folders._POLITE_ATTEMPTS
+        writers[-1].join(None if polite else 0.5)  # the last one waits for this reader
+        return found
+
+    assert read_steadily(run, read) == "version 2"
+    for writer in writers:
+        writer.join()
+    assert text(run) == "version 3"
+
+
+def test_where_nothing_can_be_locked_a_reader_gives_up_in_the_end(run, monkeypatch):
+    monkeypatch.setattr(folders, "take", lambda folder: locks.Lock(None))
     with pytest.raises(
         InputError, match="is being changed by another process; try again when that has finished"
     ):

@@ -32,7 +32,8 @@ _GAP = 2.0  # seconds after which nobody is between two renames any more
 _PAUSE = 0.01
 _DAY = 24 * 3600
 _LONGEST = 120  # bytes of a name that fits into a longer one on every file system
-_ATTEMPTS = 50
+_ATTEMPTS = 50  # to read a folder that is being replaced
+_POLITE_ATTEMPTS = 3  # of these; after that, those who replace it wait for the reader
 
 
 class Outdated(InputError):
@@ -43,7 +44,7 @@ class FolderLock:
     """The right to change a folder, from reading it to writing it again; a context that gives it up.
 
     Whoever changes what is in a folder acquires it first, reads, and passes it to `replaced`. Others wait, so
-    no change is lost. Readers need none.
+    no change is lost. Readers need none: see `read_steadily`.
     """
 
     def __init__(self, folder: str | Path):
@@ -176,8 +177,12 @@ def recover(folder: str | Path) -> None:
 def read_steadily(folder: str | Path, read: Callable[[Path], T]) -> T:
     """`read(folder)`, and again if the folder was replaced meanwhile: no answer mixes old and new files."""
     target = _real_path(folder)
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
         recover(target)
+        lock = None
+        if attempt >= _POLITE_ATTEMPTS:
+            with suppress(OSError):
+                lock = take(target)  # without it a reader could starve beside those who write all the time
         before = _identity(target)
         try:
             answer = read(Path(folder))
@@ -187,6 +192,9 @@ def read_steadily(folder: str | Path, read: Callable[[Path], T]) -> T:
         else:
             if _unchanged(target, before):
                 return answer
+        finally:
+            if lock is not None:
+                lock.release()
     raise InputError(f"{folder} is being changed by another process; try again when that has finished")
 
 
