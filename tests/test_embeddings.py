@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coterie import embeddings
-from coterie.embeddings import checked, is_source, vectors_of
+from coterie.embeddings import checked, is_source, static_may_help, vectors_of
 from coterie.errors import InputError
 
 TEXTS = ["the cat sleeps", "", "a dog barks", "the cat sleeps"]
@@ -132,6 +132,24 @@ def test_numbers_too_large_for_single_precision_are_told_in_one_sentence():
         warnings.simplefilter("error")
         with pytest.raises(InputError, match="row 1"):
             checked(np.array([[1.0], [1e300]]), 2)
+
+
+def test_the_static_model_may_help_where_texts_are_few_and_english():
+    assert static_may_help("coterie", "en", 2_000)
+    assert static_may_help("coterie", ["english"], 1)
+    assert not static_may_help("coterie", "english", 2_001)
+    assert not static_may_help("coterie", "german", 10)
+    assert not static_may_help("coterie", ["english", "german"], 10)
+    assert not static_may_help("nmf", "english", 10)
+
+
+def test_the_static_model_is_not_asked_about_texts_without_a_known_word():
+    known = np.array([True, False, True])
+    found = vectors_of("static", ["the cat sleeps", "qqq", "a kitten naps"], known)
+    assert found.any(axis=1).tolist() == known.tolist()
+    assert (
+        vectors_of(lengths, ["a", "qqq"], np.array([True, False])).any(axis=1).all()
+    )  # one of the user's is
 
 
 def test_what_is_no_text_is_told():

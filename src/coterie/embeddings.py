@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.errors import InputError
+from coterie.text.languages import language_name
 
 Vectors = npt.NDArray[np.float32]
 
-STATIC = "static"
+STATIC, AUTO = "static", "auto"
+#: Up to so many different texts, co-occurrence alone has little to work with.
+FEW_TEXTS = 2_000
 
 
 def is_source(source: Any) -> bool:
@@ -24,7 +28,7 @@ def is_source(source: Any) -> bool:
     return callable(source) or hasattr(source, "encode")
 
 
-def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
+def vectors_of(source: Any, texts: Sequence[str], known: npt.NDArray[np.bool_] | None = None) -> Vectors:
     """One embedding per text.
 
     Parameters
@@ -34,6 +38,9 @@ def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
         (sentence-transformers, model2vec), or "static" for the model in the extra ``coterie[words]``.
     texts
         The texts; an empty one is passed to the model as a space.
+    known
+        Whether each text has a known word. The static model, which has a vector for any string of letters,
+        is not asked about the others.
     """
     if not is_source(source):
         raise InputError(
@@ -45,7 +52,8 @@ def vectors_of(source: Any, texts: Sequence[str]) -> Vectors:
             raise InputError(f"texts must be strings, got {text!r} in row {row}")
     given = [text if text.strip() else " " for text in texts]
     if _is_static(source):
-        return checked(_static_model().embed(given, norm=False), len(given))
+        vectors = checked(_static_model().embed(given, norm=False), len(given))
+        return vectors if known is None else np.where(known[:, None], vectors, np.float32(0))
     encode = source.encode if hasattr(source, "encode") else source
     return checked(encode(given), len(given))
 
@@ -106,6 +114,23 @@ def checked(vectors: Any, n_rows: int) -> Vectors:
     if len(bad):
         raise InputError(f"embeddings must be finite, got NaN or infinity in row {bad[0]}")
     return array
+
+
+def is_auto(source: Any) -> bool:
+    """Whether the collection decides where embeddings come from, if from anywhere."""
+    return isinstance(source, str) and source == AUTO
+
+
+def static_may_help(method: Any, language: str | Iterable[str], n_distinct: int) -> bool:
+    """Whether there are few texts, in the language of the static model, for a method that uses embeddings."""
+    languages = [language] if isinstance(language, str) else language
+    english = {language_name(one) for one in languages} == {"english"}
+    return english and n_distinct <= FEW_TEXTS and isinstance(method, str) and method == "coterie"
+
+
+def static_installed() -> bool:
+    """Whether the extra with the static model is installed."""
+    return find_spec("wordllama") is not None
 
 
 def _is_static(source: Any) -> bool:

@@ -13,9 +13,11 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from coterie import embeddings
 from coterie.cli import main
 from coterie.runs import open_run
 from coterie.storage.tables import read_csv
+from coterie.topics import model as topic_model
 
 BIN = Path(sys.executable).parent
 WORDS = {
@@ -74,7 +76,23 @@ def test_fit_says_how_embeddings_were_used(tickets, tmp_path):
     decision = open_run(tmp_path / "run").model.decision_
     assert decision.startswith("The embeddings have a weight of ")
     assert decision in out
-    assert "The embeddings" not in coterie(*given).stdout
+    assert "The embeddings" not in coterie(*given, "--embeddings", "none").stdout
+
+
+def test_few_texts_are_fitted_with_word_embeddings_if_there_are_any(tickets, tmp_path, monkeypatch):
+    given = ["fit", tickets, "--text", "subject", "--topics", 3, "--out", tmp_path / "run"]
+    out = " ".join(coterie(*given).stdout.split())
+    model = open_run(tmp_path / "run").model
+    assert model.embeddings_ == "static"
+    assert f"word embeddings are used too (--embeddings none turns them off). {model.decision_}" in out
+    monkeypatch.setattr(embeddings, "static_installed", lambda: False)
+    monkeypatch.setattr(topic_model, "static_installed", lambda: False)
+    out = " ".join(coterie(*given).stdout.split())
+    assert 'word embeddings may give better topics (pip install "coterie[words]")' in out
+    assert open_run(tmp_path / "run").model.embeddings_ is None
+    assert "word embeddings" not in coterie(*given, "--method", "kmeans-idf").stdout
+    monkeypatch.setattr(embeddings, "FEW_TEXTS", 100)
+    assert "word embeddings" not in coterie(*given).stdout
 
 
 def test_fit_shows_the_topics_and_writes_the_folder(tickets, tmp_path):

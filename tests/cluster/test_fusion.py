@@ -378,6 +378,21 @@ def test_static_vectors_of_real_words():
     assert nmi(truth, model.labels_) > 0.9
 
 
+def test_vectors_of_zeros_say_nothing():
+    X, truth = planted(120, 3)
+    vectors = np.eye(6)[truth] + 0.2 * np.random.default_rng(0).standard_normal((len(truth), 6))
+    vectors[::7] = 0
+    model = Coterie(3, restarts=2, embeddings=vectors).fit(X)
+    assert model.share_ > 0
+    own = model.view_.axes.shape[1]
+    assert not model.embed(X, embeddings=vectors)[::7, -own:].any()
+    some = vectors.any(axis=1)
+    unit = vectors[some] / np.linalg.norm(vectors[some], axis=1, keepdims=True)
+    np.testing.assert_allclose(model.view_.mean, unit.mean(axis=0), atol=1e-5)
+    nothing = csr_matrix((1, X.shape[1]))
+    assert not model.transform(nothing, embeddings=np.zeros((1, 6))).any()
+
+
 def test_the_share_falls_with_reliability_and_asks_for_agreement_where_it_can_be_judged():
     shares = [fusion._share_of(reliability, 1.0) for reliability in (0.0, 0.5, 0.7, 0.9, 1.0)]
     assert shares == sorted(shares, reverse=True)

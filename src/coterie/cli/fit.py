@@ -28,6 +28,7 @@ from coterie.errors import InputError
 if TYPE_CHECKING:
     from coterie.cluster.n_topics import NumberOfTopics
     from coterie.runs import Run
+    from coterie.topics import TopicModel
 
 
 @click.command()
@@ -53,8 +54,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--embeddings",
-    type=click.Choice(["static"]),
-    help="Also use pretrained word embeddings (needs coterie[words]).",
+    type=click.Choice(["auto", "static", "none"]),
+    default="auto",
+    show_default=True,
+    help="Pretrained word embeddings (needs coterie[words]); auto: for up to 2,000 texts in English.",
 )
 @click.option(
     "--random-state", metavar="N", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
@@ -74,7 +77,7 @@ def fit(
     out: Path | None,
     seed_words: tuple[str, ...],
     method: str,
-    embeddings: str | None,
+    embeddings: str,
     random_state: int,
     date: str | None,
     class_column: str | None,
@@ -105,7 +108,7 @@ def fit(
         method=method,
         language=language[0] if len(language) == 1 else language,
         seed_words=_seed_words(seed_words),
-        embeddings=embeddings,
+        embeddings=None if embeddings == "none" else embeddings,
         random_state=random_state,
     )
     source = open_source(file, **reading)
@@ -170,8 +173,8 @@ def show_run(run: Run, source_name: str) -> None:
     out.print(Text.assemble((many, "bold"), f" in {safe(source_name)}{unknown}"))
     if model.number_of_topics_ is not None:
         out.print(Text(_how_many(model.number_of_topics_)))
-    if model.decision_:
-        out.print(Text(model.decision_))
+    if told := _about_embeddings(model):
+        out.print(Text(told))
     if applied := run.info.get("edits_applied"):
         edits = "1 edit" if applied == 1 else f"{applied} edits"
         out.print(
@@ -194,6 +197,23 @@ def show_run(run: Run, source_name: str) -> None:
         (f"coterie edit rename {folder} 0 'A name'", "edit topics; also merge, split, ban, pin, undo"),
     ):
         out.print(Text(f"  {safe(command):<{len(folder) + 31}}  {about}"), soft_wrap=True)
+
+
+def _about_embeddings(model: TopicModel) -> str:
+    """What embeddings did here, or could do, in a line."""
+    from coterie.embeddings import is_auto, static_installed, static_may_help
+
+    if is_auto(model.embeddings):
+        assert model.collection is not None
+        if model.embeddings_ is not None:
+            used = "There are few texts, so word embeddings are used too (--embeddings none turns them off)."
+            return f"{used} {model.decision_}"
+        may_help = static_may_help(model.method, model.language, model.collection.corpus.n_distinct)
+        if may_help and not static_installed():
+            return (
+                'There are few texts: word embeddings may give better topics (pip install "coterie[words]").'
+            )
+    return model.decision_
 
 
 def _how_many(number: NumberOfTopics) -> str:

@@ -52,8 +52,10 @@ class View:
         return np.hstack([own, np.sqrt(self.share) * self.turned(vectors)])
 
     def turned(self, vectors: Floats) -> Floats:
-        """Centred vectors along the axes that were kept, rows of unit length."""
-        return unit_dense((unit_dense(vectors) - self.mean) @ self.axes)
+        """Centred vectors along the axes that were kept, at unit length; zeros say nothing and stay zeros."""
+        turned = unit_dense((unit_dense(vectors) - self.mean) @ self.axes)
+        turned[~vectors.any(axis=1)] = 0
+        return turned
 
 
 def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions: int) -> View:
@@ -66,9 +68,10 @@ def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions:
        are, the less agreement is asked for.
     """
     unit = unit_dense(vectors)
-    mean = weights @ unit / max(float(weights.sum()), 1e-300)
+    heard = weights * vectors.any(axis=1)
+    mean = heard @ unit / max(float(heard.sum()), 1e-300)
     centred = unit - mean
-    _, axes = np.linalg.eigh((centred * weights[:, None]).T @ centred)
+    _, axes = np.linalg.eigh((centred * heard[:, None]).T @ centred)
     view = View(mean, np.ascontiguousarray(axes[:, ::-1][:, :_AXES]), 1.0)
     some = np.linspace(0, len(weights) - 1, min(len(weights), _COMPARED)).astype(int)
     halves = [_half_vectors(counts, weights, dimensions, half, some) for half in (0, 1)]

@@ -100,7 +100,8 @@ def fit(job: dict[str, Any]) -> None:
         name=job["name"],
     )
     languages = job["language"]
-    model = TopicModel(job["topics"], language=languages[0] if len(languages) == 1 else languages)
+    language = languages[0] if len(languages) == 1 else languages
+    model = TopicModel(job["topics"], language=language, embeddings="auto")
     fit_run(
         source,
         job["folder"],

@@ -90,7 +90,7 @@ class Run:
             return model
         again = clone(model.vectorizer_)
         store = TextStore(self.texts() if texts is None else texts)
-        collection = collect(store, again, model.embeddings)
+        collection = collect(store, again).embedded(model.embeddings_)
         if again.vocabulary_.terms != model.vectorizer_.vocabulary_.terms:
             raise InputError(
                 f"{self.folder} was made by a version of coterie that processed texts differently "

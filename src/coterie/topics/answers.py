@@ -22,8 +22,8 @@ def score_texts(model: TopicModel, texts: pl.Series) -> Scored:
     """Memberships and vectors of texts."""
     counts = model.vectorizer_.transform(texts)
     vectors = None
-    if model.embeddings is not None:
-        vectors = vectors_of(model.embeddings, as_strings(texts).to_list())
+    if (source := model.embeddings_) is not None:
+        vectors = vectors_of(source, as_strings(texts).to_list(), np.diff(counts.indptr) > 0)
     return model.state.edited.scorer.score(counts, vectors)
 
 

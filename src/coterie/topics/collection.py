@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -184,6 +184,13 @@ class Collection:
         if self.folder is not None:
             self.folder.close()
 
+    def embedded(self, source: Any) -> Collection:
+        """The same with embeddings of the distinct texts; without any where `source` is None."""
+        if source is None:
+            return replace(self, embeddings=None)
+        known = np.concatenate(list(self.corpus.engine.map(lambda block: np.diff(block.X.indptr) > 0)))
+        return replace(self, embeddings=vectors_of(source, self.texts.all()[self.first].to_list(), known))
+
     def engine(self, banned: Sequence[int] = ()) -> Engine:
         """Row blocks, without the terms that are banned."""
         if not banned:
@@ -193,7 +200,7 @@ class Collection:
         )
 
 
-def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
+def collect(source: Any, vectorizer: Vectorizer) -> Collection:
     """Read and count texts; the vocabulary may be empty."""
     texts = source if isinstance(source, TextStore) else TextStore(source)
     with report_full():
@@ -206,8 +213,7 @@ def collect(source: Any, vectorizer: Vectorizer, embeddings: Any) -> Collection:
             raise InputError("no texts were given; at least one is needed")
         first = np.full(corpus.n_distinct, corpus.n_texts, dtype=np.int64)
         np.minimum.at(first, corpus.rows, np.arange(corpus.n_texts))
-        vectors = None if embeddings is None else vectors_of(embeddings, texts.all()[first].to_list())
-        return Collection(texts, corpus, first, vectors, folder)
+        return Collection(texts, corpus, first, folder=folder)
     except BaseException:
         texts.close()
         if folder is not None:

@@ -15,7 +15,15 @@ from sklearn.exceptions import NotFittedError
 
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.corpus.vectorizer import Vectorizer
-from coterie.embeddings import Vectors, is_source, vectors_of
+from coterie.embeddings import (
+    STATIC,
+    Vectors,
+    is_auto,
+    is_source,
+    static_installed,
+    static_may_help,
+    vectors_of,
+)
 from coterie.engines import Block, Engine
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, shown
@@ -61,7 +69,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         Topics you expect: a label and some seed words for each.
     embeddings
         Where embeddings of texts come from, never needed: "static" (the extra ``coterie[words]``), a function
-        of texts, or an object with `encode`.
+        of texts, or an object with `encode`. "auto" takes the static ones for up to 2,000 texts in English,
+        if the extra is installed.
     random_state
         Random seed. The default gives the same topics every time.
 
@@ -145,7 +154,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return self
 
     def _fit(self, texts: Any, edits: tuple[Edit, ...]) -> None:
-        if self.embeddings is not None and not is_source(self.embeddings):
+        if self.embeddings is not None and not is_source(self.embeddings) and not is_auto(self.embeddings):
             vectors_of(self.embeddings, [])  # says what embeddings may be
         if self.vectorizer is not None and not isinstance(self.vectorizer, Vectorizer):
             raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(self.vectorizer)}")
@@ -157,6 +166,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
                 f"got {self.n_topics}"
             )
         self.collection = collection = self._collect(texts)
+        source = self._source(collection.corpus.n_distinct)
+        self.collection = collection = collection.embedded(source)
         self.n_texts_ = collection.corpus.n_texts
         banned = self._columns([term for edit in edits if edit.kind == "ban" for term in edit.terms])
         seeds = seed_columns(self.seed_words or {}, self.vectorizer_)
@@ -167,7 +178,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             self.n_topics,
             self.random_state,
             seeds=list(seeds.values()),
-            source=self.embeddings,
+            source=source,
             embeddings=collection.embeddings,
             stop_word_counts=collection.corpus.stop_word_counts,
             unfolded=lambda: without_columns(collection.corpus.unfolded(), banned),
@@ -186,10 +197,10 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         store = texts if isinstance(texts, TextStore) else TextStore(texts)
         given = self.vectorizer
         self.vectorizer_ = Vectorizer(self.language, min_df=2) if given is None else clone(given)
-        collection = collect(store, self.vectorizer_, self.embeddings)
+        collection = collect(store, self.vectorizer_)
         if given is None and not len(collection.corpus.vocabulary):
             self.vectorizer_ = Vectorizer(self.language)
-            collection = collect(store, self.vectorizer_, self.embeddings)
+            collection = collect(store, self.vectorizer_)
         if not len(collection.corpus.vocabulary):
             collection.close()
             raise InputError(
@@ -197,6 +208,13 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
                 "language, and do words occur in more than one text?"
             )
         return collection
+
+    def _source(self, n_distinct: int) -> Any:
+        """Where embeddings come from; "auto" is the static model, where that is installed and may help."""
+        if not is_auto(self.embeddings):
+            return self.embeddings
+        may_help = static_may_help(self.method, self.language, n_distinct)
+        return STATIC if may_help and static_installed() else None
 
     # --- asking
 
@@ -274,6 +292,12 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         answers = np.array(self.state.edited.scorer.ids, dtype=np.int64)[self.state.scores.answer]
         labels: Ints = answers[self.collection.corpus.rows]
         return labels
+
+    @property
+    def embeddings_(self) -> Any:
+        """Where the embeddings that this model uses come from; None if it uses none."""
+        last = self.fitted.scorer.method.last
+        return None if getattr(last, "view_", None) is None else last.embeddings
 
     @property
     def decision_(self) -> str:

@@ -13,7 +13,7 @@ from coterie.cluster.space import Space
 from coterie.corpus.phrases import Phrases
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.corpus.vocabulary import Vocabulary
-from coterie.embeddings import STATIC
+from coterie.embeddings import AUTO, STATIC
 from coterie.errors import InputError
 from coterie.methods.fitted import BorrowedSpace, FittedMethod, OwnSpace
 from coterie.methods.state import (
@@ -167,7 +167,7 @@ def _unpack_method(data: dict[str, Any], n_terms: int) -> FittedMethod:
 
 def _parameters(model: TopicModel) -> dict[str, Any]:
     values = model.get_params(deep=False)
-    if values["embeddings"] not in (None, STATIC) or not isinstance(values["embeddings"], str | None):
+    if not isinstance(values["embeddings"], str | None) or values["embeddings"] not in (None, STATIC, AUTO):
         raise InputError(
             f"a model with embeddings from a function or an object cannot be saved; embeddings={STATIC!r} can"
         )
@@ -183,7 +183,7 @@ def _parameters(model: TopicModel) -> dict[str, Any]:
 
 def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     method, vectorizer = state["method"], state["vectorizer"]
-    require(state["embeddings"] in (None, STATIC), "embeddings of another kind")
+    require(state["embeddings"] in (None, STATIC, AUTO), "embeddings of another kind")
     # an earlier version called them seeds
     renamed = {"seed_words" if name == "seeds" else name: value for name, value in state.items()}
     return {
