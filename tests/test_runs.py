@@ -130,7 +130,9 @@ def test_every_row_comes_back_with_its_topic(tmp_path, write, batch_rows):
     names = run.columns
     assert names == {name: "coterie_topic" if name == "topic" else name for name in ADDED}
     table = run.table
-    assert table[names["topic"]].to_list() == answers.topic.tolist() == model.labels_.tolist()
+    assert table[names["topic"]].to_list() == [answer.topic for answer in answers]
+    assert table[names["topic"]].fill_null(-1).to_list() == answers.topic.tolist() == model.labels_.tolist()
+    assert table[names["topic"]].null_count() == table[names["label"]].null_count() > 0
     assert table[names["label"]].to_list() == [answer.label for answer in answers]
     np.testing.assert_array_equal(table[names["confidence"]].to_numpy(), answers.confidence)
     assert table[names["second"]].to_list() == [answer.second for answer in answers]
@@ -161,14 +163,14 @@ def test_all_added_names_may_be_taken(tmp_path):
     run = fit_run(read_texts(tmp_path / "tickets.csv", "subject"), tmp_path / "run", TopicModel(n_topics=3))
     assert run.input().equals(frame)
     assert len(set(run.columns.values()) | set(frame.columns)) == len(frame.columns) + len(ADDED)
-    assert run.table[run.columns["topic"]].to_list() == run.model.predict(TEXTS).tolist()
+    assert run.table[run.columns["topic"]].fill_null(-1).to_list() == run.model.predict(TEXTS).tolist()
 
 
 def test_the_column_of_texts_may_be_called_topic(tmp_path):
     pl.DataFrame({"topic": TEXTS}).write_csv(tmp_path / "tickets.csv")
     run = fit_run(read_texts(tmp_path / "tickets.csv"), tmp_path / "run", TopicModel(n_topics=3))
     assert run.texts().to_list() == TEXTS
-    assert run.with_texts().labels_.tolist() == run.table[run.columns["topic"]].to_list()
+    assert run.with_texts().labels_.tolist() == run.table[run.columns["topic"]].fill_null(-1).to_list()
 
 
 @pytest.mark.slow
@@ -190,7 +192,7 @@ def test_columns_that_come_late_are_kept(tmp_path, batch_rows):
     assert run.table["late"].to_list() == [str(i) if i > late else None for i in range(len(texts))]
     assert run.table["label"].to_list() == ["x" if i > late else None for i in range(len(texts))]
     assert run.columns["label"] == "coterie_label"
-    assert run.table["topic"].to_list() == TopicModel(n_topics=3).fit(texts).labels_.tolist()
+    assert run.table["topic"].fill_null(-1).to_list() == TopicModel(n_topics=3).fit(texts).labels_.tolist()
 
 
 def test_tokenised_texts_stay_tokens(tmp_path):
@@ -349,7 +351,7 @@ def test_edits_are_saved_and_played_again(folder, tmp_path):
     assert {path.name for path in folder.iterdir()} == FILES
     assert again.model.edits == model.edits == edits_of(folder)
     assert again.model.topics == model.topics
-    assert again.table["coterie_topic"].to_list() == model.labels_.tolist()
+    assert again.table["coterie_topic"].fill_null(-1).to_list() == model.labels_.tolist()
     assert again.input().equals(run.input())
     assert again.info["command"] == "coterie fit tickets.csv"
     assert read_csv(folder / "topics.csv")["label"].to_list() == [topic.label for topic in model.topics]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -65,10 +65,13 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The topic of a text, its confidence, the second-best topic (None if there is none), and the reason."""
+    """The topic of a text, its confidence, the second-best topic (None if there is none), and the reason.
 
-    topic: int
-    label: str
+    `topic` and `label` are None for a text without a topic.
+    """
+
+    topic: int | None
+    label: str | None
     confidence: float
     second: int | None
     reason: Reason
@@ -78,8 +81,9 @@ class Assignment:
 class Assignments(Sequence[Assignment]):
     """An assignment for each text, in input order; the columns are numpy arrays.
 
-    `second` is −1 if there is no second-best topic. `words` and `related` are columns of `terms`, three for
-    each text, −1 if there are fewer; `note` is a number of `NOTES`. `labels` are those of topics, by id.
+    `topic` is −1 for a text without a topic, `second` if there is no second-best one. `words` and `related`
+    are columns of `terms`, three for each text, −1 if there are fewer; `note` is a number of `NOTES`.
+    `labels` are those of topics, by id.
     """
 
     topic: npt.NDArray[np.int64]
@@ -109,8 +113,8 @@ class Assignments(Sequence[Assignment]):
             return [self[number] for number in range(*row.indices(len(self)))]
         topic, second = int(self.topic[row]), int(self.second[row])
         return Assignment(
-            topic,
-            self.labels[topic],
+            None if topic < 0 else topic,
+            self.labels.get(topic),
             float(self.confidence[row]),
             None if second < 0 else second,
             self.reason(row),
@@ -134,17 +138,21 @@ class Assignments(Sequence[Assignment]):
         )
         return Reason(words, related)
 
+    def at_least(self, confidence: float) -> Assignments:
+        """The same, but texts of less confidence have no topic."""
+        return replace(self, topic=np.where(self.confidence < confidence, -1, self.topic))
+
     def frame(self) -> pl.DataFrame:
-        """The assignments as a table: topic, label, confidence, second and reason."""
+        """The assignments as a table: topic, label, confidence, second and reason; empty if there is none."""
         import polars as pl
 
         names = pl.DataFrame(
             {"topic": list(self.labels), "label": list(self.labels.values())},
             schema={"topic": pl.Int64, "label": pl.String},
         )
-        second = pl.Series(self.second, dtype=pl.Int64)
+        topic, second = (pl.Series(ids, dtype=pl.Int64) for ids in (self.topic, self.second))
         return (
-            pl.DataFrame({"topic": pl.Series(self.topic, dtype=pl.Int64)})
+            pl.select(topic=pl.when(topic >= 0).then(topic))
             .join(names, on="topic", how="left", maintain_order="left")
             .with_columns(
                 confidence=pl.Series(self.confidence, dtype=pl.Float64),

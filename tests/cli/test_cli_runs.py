@@ -180,10 +180,6 @@ def test_edits_are_applied_again_by_the_next_fit_unless_it_is_fresh(tickets, run
         (["--text", "subject", "--topics", "many"], "--topics must be auto or an integer"),
         (["--text", "subject", "--topics", "0"], "--topics must be auto or an integer"),
         (["--text", "subject", "--seed-words", "billing"], "--seed-words must look like"),
-        (
-            ["--text", "subject", "--seed-words", "x: qqq", "--topics", "2"],
-            "none of the seed words of 'x'",
-        ),
         (["--text", "title"], "no column 'title'"),
         (["--text", "subject", "--method", "nfm"], "unknown method 'nfm'"),
         ([], "several columns"),
@@ -280,6 +276,25 @@ def test_evaluate_against_classes_and_alone(fitted):
     assert "coherence (NPMI)" in alone
     assert "diversity" in alone
     assert "no column 'x'" in coterie("evaluate", fitted, "--class-column", "x", code=2).stderr
+
+
+def test_who_has_no_topic_hides_in_none(fitted, tmp_path):
+    table = read_csv(fitted / "assignments.csv")
+    sizes = Counter(row["topic"] for row in table.iter_rows(named=True))
+    topics = read_csv(fitted / "topics.csv")
+    assert sizes == {None: 2} | {row["topic"]: int(row["size"]) for row in topics.iter_rows(named=True)}
+    assert table.filter(pl.col("topic").is_null())["label"].to_list() == [None, None]
+    given = ["assign", fitted, "-", "--format", "lines", "--json"]
+    asked = "parcel courier\nparcel invoice password\nqqq\n"
+    every = [json.loads(line) for line in coterie(*given, text=asked).stdout.splitlines()]
+    assert [one["topic"] is None for one in every] == [False, False, True]
+    least = str((every[0]["confidence"] + every[1]["confidence"]) / 2)
+    some = [
+        json.loads(line)
+        for line in coterie(*given, "--min-confidence", least, text=asked).stdout.splitlines()
+    ]
+    assert some == [every[0], every[1] | {"topic": None, "label": None}, every[2]]
+    assert "0<=x<=1" in coterie(*given, "--min-confidence", 2, text=asked, code=2).stderr
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from math import log
 
@@ -486,3 +487,25 @@ def test_topics_that_share_words_meet_first():
     root = model.hierarchy()
     assert (alone,) in [part.topics for part in root.parts]
     assert root.label == "all texts"
+
+
+@given(st.lists(st.sampled_from([*TEXTS[:40], "xyzzy", ""]), min_size=1), st.floats(0, 1))
+def test_texts_of_less_confidence_have_no_topic_if_asked_for(model, texts, least):
+    every, some = model.assign(texts), model.assign(texts, min_confidence=least)
+    for one, other in zip(every, some, strict=True):
+        assert other == (one if one.confidence >= least else replace(one, topic=None, label=None))
+    assert model.predict(texts, min_confidence=least).tolist() == some.topic.tolist()
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan"), "much", None])
+def test_a_confidence_is_a_number_from_0_to_1(model, wrong):
+    with pytest.raises(InputError, match="min_confidence must be a number from 0 to 1, got"):
+        model.assign(["parcel"], min_confidence=wrong)
+
+
+def test_fewer_topics_than_asked_for_are_told():
+    with pytest.warns(
+        UserWarning, match=r"^\d+ topics? instead of 50: no text was left for the others$"
+    ) as told:
+        model = TopicModel(n_topics=50).fit(TEXTS[:30])
+    assert str(told[0].message).startswith(str(len(model.topics)))

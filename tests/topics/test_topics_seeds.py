@@ -79,13 +79,23 @@ def test_unknown_words_of_a_seed_are_told():
     assert "Post" in [topic.label for topic in model.topics]
 
 
-@pytest.mark.filterwarnings("ignore:ignoring seed words")
+@pytest.mark.parametrize("absent", ["submarine", "the"])
+def test_a_seeded_topic_that_no_text_is_about_is_told_and_left_out(absent):
+    seeds = {"Sea": [absent], "Post": ["parcel"]}
+    with pytest.warns(UserWarning, match=rf"no topic 'Sea': none of its seed words .* \({absent}\)"):
+        model = TopicModel(n_topics=4, seed_words=seeds).fit(TEXTS)
+    labels = [topic.label for topic in model.topics]
+    assert "Post" in labels
+    assert "Sea" not in labels
+    assert [
+        topic.label for topic in TopicModel(4, seed_words={"Post": ["parcel"]}).fit(TEXTS).topics
+    ] == labels
+
+
 @pytest.mark.parametrize(
     ("seeds", "said"),
     [
-        ({"Post": ["submarine"]}, "'Post'"),
         ({"Post": []}, "Post"),
-        ({"Post": ["the"]}, "Post"),
         ({"Post": "parcel"}, "list of words"),
         ({"Post": [1]}, "list of words"),
         ({"Post": 7}, "list of words"),

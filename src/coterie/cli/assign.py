@@ -40,14 +40,28 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="File to write (.csv, .parquet or .jsonl) instead of printing CSV.",
 )
+@click.option(
+    "--min-confidence",
+    metavar="P",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Leave the topic of less certain texts empty (0 to 1).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def assign(
-    run: Path, file: str, language: list[str], out: Path | None, as_json: bool, **reading: Any
+    run: Path,
+    file: str,
+    language: list[str],
+    out: Path | None,
+    min_confidence: float,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
     """Assign each text in FILE ("-" for standard input) to a topic of RUN.
 
     The output has all rows and columns of FILE, plus the topic, its label, the confidence, the second-best
-    topic and the reason. Texts are read from the same column as in the run unless --text names another.
+    topic and the reason. A text without a known word has no topic. Texts are read from the same column as in
+    the run unless --text names another.
 
     \b
     Examples:
@@ -65,7 +79,7 @@ def assign(
         source = _source(opened, path, text, reading)
         with _writer(out, as_json) as write:
             for batch in source:
-                write(assigned_table(opened.model, batch.table, batch.texts))
+                write(assigned_table(opened.model, batch.table, batch.texts, min_confidence))
                 done += len(batch.texts)
                 tell("assigning topics", done, None, "texts")
     report_skipped(source)

@@ -109,10 +109,11 @@ def _against_classes(run: Run, class_column: str) -> dict[str, Any]:
         raise InputError(
             f"column {class_column!r} of {run.folder} is empty, so there are no classes to compare with"
         )
-    scores = clustering_scores(frame["class"].to_list(), frame["topic"].to_list())
-    largest = _largest_classes(frame)
+    # texts without a topic are together in a cluster of their own, and in no topic
+    scores = clustering_scores(frame["class"].to_list(), frame["topic"].fill_null(-1).to_list())
+    largest = _largest_classes(frame.drop_nulls("topic"))
     right = frame.join(largest, on="topic", how="left").with_columns(
-        right=pl.col("class") == pl.col("largest")
+        right=(pl.col("class") == pl.col("largest")).fill_null(False)
     )
     labels = {topic.id: topic.label for topic in run.model.topics}
     return {

@@ -172,7 +172,7 @@ def show_run(run: Run, source_name: str) -> None:
     many = "1 text" if model.n_texts_ == 1 else f"{model.n_texts_:,} texts"
     out.print(Text.assemble((many, "bold"), f" in {safe(source_name)}{unknown}"))
     if model.number_of_topics_ is not None:
-        out.print(Text(_how_many(model.number_of_topics_)))
+        out.print(Text(_how_many(model.number_of_topics_, len(model.fitted.scorer.ids))))
     if told := _about_embeddings(model):
         out.print(Text(told))
     if applied := run.info.get("edits_applied"):
@@ -216,11 +216,12 @@ def _about_embeddings(model: TopicModel) -> str:
     return model.decision_
 
 
-def _how_many(number: NumberOfTopics) -> str:
-    """The estimated number of topics, its range, and how to choose another."""
+def _how_many(number: NumberOfTopics, found: int) -> str:
+    """The estimated number of topics, its range, how many have texts, and how to choose another."""
     if not number.structured:
         return "no more structure than in shuffled texts, so there is one topic; --topics N finds N anyway"
     others = [str(peak) for peak in number.peaks if peak != number.n_topics]
     also = f"; {' or '.join(others)} would also fit" if others else ""
+    fewer = f", {found} of which have texts" if found < number.n_topics else ""
     plausible = f"plausible range: {number.low} to {number.high}"
-    return f"estimated number of topics: {number.n_topics} ({plausible}){also}; --topics N sets it"
+    return f"estimated number of topics: {number.n_topics}{fewer} ({plausible}){also}; --topics N sets it"

@@ -378,7 +378,7 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
     return [
         Answer(
             topic=one.topic,
-            label=one.label,
+            label=one.label or "",
             confidence=round(one.confidence, 4),
             second=one.second,
             words=list(one.reason.words),

@@ -48,7 +48,8 @@ class Rows:
         self.n = len(self.frame)
         added = run.columns
         self._at = {name: f"c{self.names.index(added[name])}" for name in added}
-        self.topic = self._indexes("topic").astype(np.uint16)
+        # a row that is not `known` has no topic: it is left out before this is asked
+        self.topic = np.maximum(self._indexes("topic"), 0).astype(np.uint16)
         self.second = self._indexes("second").astype(np.int16)
         self.confidence = self._numbers("confidence", np.float32)
         self.lengths = Once(self._lengths)
@@ -127,7 +128,7 @@ class Rows:
         ranked = np.array(self._ids, dtype=np.int64)[order]
         where = np.minimum(np.searchsorted(ranked, ids), len(ranked) - 1)
         strange = (ranked[where] != ids) & (ids != NONE)
-        if strange.any() or (name == "topic" and (ids == NONE).any()):
+        if strange.any():
             raise InputError(
                 f"{self._run.folder / TABLE} has a topic that the model does not have; fit again"
             )

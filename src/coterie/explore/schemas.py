@@ -211,7 +211,7 @@ class Text(BaseModel):
         description="whether the text goes on: lists hold 2,000 characters of it, an answer about its row "
         "100,000, an export all"
     )
-    topic: int
+    topic: int | None = Field(description="none for a text without a known word")
     second: int | None
     confidence: float
     words: list[Word] = Field(description="its deciding words")
@@ -349,7 +349,7 @@ class TopicShare(BaseModel):
 class Answer(BaseModel):
     """Where a text belongs, how sure that is, and why."""
 
-    topic: int
+    topic: int | None = Field(description="none for a text without a known word")
     label: str
     confidence: float
     second: int | None

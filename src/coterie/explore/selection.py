@@ -101,7 +101,6 @@ class Selection:
             yield self._numbered(filters.rows)
         if filters.topics:
             wanted = [index for index, topic in enumerate(self._ids) if topic in set(filters.topics)]
-            # a text without a known word is answered with the largest topic and counts in none
             yield np.isin(rows.topic, np.array(wanted, dtype=np.uint16)) & rows.known()
         if filters.least is not None:
             yield rows.confidence >= np.float32(filters.least)
@@ -174,7 +173,7 @@ class Selection:
         if sort == "confidence":
             key = rows.confidence, None
         elif sort == "topic":
-            key = rows.topic.astype(np.int32), None
+            key = rows.topic.astype(np.int32), ~rows.known()
         elif sort == "length":
             key = rows.lengths().astype(np.int64), None
         elif sort == "date" and (days := rows.days()) is not None:

@@ -60,7 +60,7 @@ class Texts:
         located = self.located(shown, as_read)
         asked = Queried(filters, self._meaning, self._locator(), self._names)
         dates, classes = table.strings("date", cells), table.strings("label", cells)
-        made = []
+        made, known = [], table.known()
         for number, row in enumerate(rows.tolist()):
             reason = answers.reason(number)
             cut = len(shown[number]) < len(texts[number])
@@ -71,7 +71,7 @@ class Texts:
                     row=row,
                     text=shown[number],
                     cut=cut,
-                    topic=self._ids[int(table.topic[row])],
+                    topic=self._ids[int(table.topic[row])] if known[row] else None,
                     second=None if second < 0 else self._ids[second],
                     confidence=round(float(table.confidence[row]), 4),
                     words=list(reason.words),

@@ -42,11 +42,10 @@ def unknown(n_known: int, n_texts: int) -> dict[str, Any]:
     lost = n_texts - n_known
     if not lost:
         return check(False, "Every text has a known word.")
-    hold = "has no known word and is" if lost == 1 else "have no known word and are"
+    hold = "has no known word and is in no topic" if lost == 1 else "have no known word and are in no topic"
     return check(
         lost >= _UNKNOWN * n_texts,
-        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold} not counted in any topic. In the table of "
-        "assignments, they are assigned to the largest topic with confidence 0.",
+        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold}.",
     )
 
 

@@ -24,10 +24,7 @@ def read_table(path: Path, info: Mapping[str, Any]) -> pl.DataFrame:
     """The rows, checked to be those that run.json describes."""
     rows = read_parquet(path, info["data"]["texts"])
     check_columns(rows.schema, info, path)
-    if (
-        not rows[info["columns"]["topic"]].is_in(info["topics"]).all()
-        or rows[info["columns"]["topic"]].has_nulls()
-    ):
+    if not rows[info["columns"]["topic"]].drop_nulls().is_in(info["topics"]).all():
         raise InputError(f"{path} has a topic that the model does not have; fit again")
     return rows
 

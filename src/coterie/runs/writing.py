@@ -129,6 +129,9 @@ def added_names(columns: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def assigned_table(model: TopicModel, rows: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+def assigned_table(
+    model: TopicModel, rows: pl.DataFrame, texts: pl.Series, min_confidence: float = 0.0
+) -> pl.DataFrame:
     """Rows of any table with the columns that an assignment adds."""
-    return rows.with_columns(model.assign(texts).frame().rename(added_names(rows.columns)))
+    answers = model.assign(texts, min_confidence=min_confidence).frame()
+    return rows.with_columns(answers.rename(added_names(rows.columns)))

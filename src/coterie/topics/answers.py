@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from coterie.embeddings import vectors_of
@@ -16,6 +17,11 @@ from coterie.topics.scores import Scores, look
 
 if TYPE_CHECKING:
     from coterie.topics.model import TopicModel
+
+
+def topic_ids(model: TopicModel) -> npt.NDArray[np.int64]:
+    """The id of the topic in each column of memberships; the last entry answers for `NONE` = −1."""
+    return np.array([*model.state.edited.scorer.ids, NONE], dtype=np.int64)
 
 
 def score_texts(model: TopicModel, texts: pl.Series) -> Scored:
@@ -46,11 +52,11 @@ def record(model: TopicModel, scored: Scored, texts: pl.Series) -> Scores:
 
 def assignments(model: TopicModel, scores: Scores) -> Assignments:
     """Records as people read them: topics by their ids, words as they are written."""
-    ids = np.array(model.state.edited.scorer.ids, dtype=np.int64)
+    ids = topic_ids(model)
     return Assignments(
-        ids[scores.answer],
+        ids[scores.topic],
         scores.confidence,
-        np.where(scores.second == NONE, NONE, ids[scores.second]),
+        ids[scores.second],
         scores.words,
         scores.related,
         scores.note,

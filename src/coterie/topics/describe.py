@@ -286,7 +286,6 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
     """The record of texts: how sure their topics are, why they are in them, and where they lie."""
     undecided = (seen.topic == NONE) & (seen.n_words > 0)
     topic = np.where(undecided, description.fallback, seen.topic)
-    answer = np.where(topic == NONE, description.fallback, topic)
     best = np.where(seen.membership > 0, seen.topic, 0)
     # with a single topic there is nothing to lead over
     lead = np.clip(seen.membership - seen.second_membership, 0.0, 1.0)
@@ -308,14 +307,13 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
         at = description.map.place(seen.sharp[:, description.by_size], vectors).astype(np.float32)
     return Scores(
         topic.astype(np.int32),
-        answer.astype(np.int32),
         seen.second.astype(np.int32),
         seen.membership,
         seen.second_membership,
         sure,
         seen.note,
         deciding_words(evidence),
-        related_words(X, vectors, answer, description.terms, scorer.method.space),
+        related_words(X, vectors, topic, description.terms, scorer.method.space),
         at,
     )
 

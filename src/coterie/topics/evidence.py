@@ -77,7 +77,7 @@ def related_words(
     order = np.argsort(topics, kind="stable")
     ends = np.searchsorted(topics[order], np.arange(len(topic_terms) + 1))
     rank = np.full(X.shape[1], -1, dtype=np.int64)
-    for topic in np.unique(topics).tolist():
+    for topic in np.unique(topics[topics >= 0]).tolist():
         rows, terms = order[ends[topic] : ends[topic + 1]], topic_terms[topic][:_LOOKED_AT]
         if not len(terms):
             continue

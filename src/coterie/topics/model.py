@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +35,7 @@ from coterie.storage.folder import as_path
 from coterie.text.inputs import text_batches
 from coterie.topics import editing
 from coterie.topics import state as write
-from coterie.topics.answers import assignments, score_texts, scores_of
+from coterie.topics.answers import assignments, score_texts, scores_of, topic_ids
 from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
@@ -189,6 +190,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             named = zip(method.seed_topics, seeds, strict=bool(seeds))
             names = {column[int(topic)]: name for topic, name in named if topic >= 0}
             self.fitted = Edited(scorer, names, {})
+            if isinstance(self.n_topics, int) and len(scorer.ids) < self.n_topics:
+                found = "1 topic" if len(scorer.ids) == 1 else f"{len(scorer.ids)} topics"
+                warnings.warn(
+                    f"{found} instead of {self.n_topics}: no text was left for the others", stacklevel=3
+                )
             self.state, self._history = editing.described(self, self.fitted, reading), ()
             editing.replay(self, edits)
 
@@ -218,16 +224,21 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- asking
 
-    def assign(self, texts: Any) -> Assignments:
-        """Assign every text: topic, confidence, second-best topic and reason."""
+    def assign(self, texts: Any, *, min_confidence: float = 0.0) -> Assignments:
+        """Assign every text: topic, confidence, second-best topic and reason.
+
+        A text without a known word has no topic, −1; nor has one below `min_confidence`.
+        """
         self._check_fitted()
+        if not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:
+            raise InputError(f"min_confidence must be a number from 0 to 1, got {shown(min_confidence)}")
         with one_blas_thread():
             scores = Scores.joined([scores_of(self, batch) for batch in _batches(texts)])
-        return assignments(self, scores)
+        return assignments(self, scores).at_least(min_confidence)
 
-    def predict(self, texts: Any) -> Ints:
-        """The topic id of each text."""
-        return self.assign(texts).topic
+    def predict(self, texts: Any, *, min_confidence: float = 0.0) -> Ints:
+        """The topic id of each text, −1 for none: see `assign`."""
+        return self.assign(texts, min_confidence=min_confidence).topic
 
     def transform(self, texts: Any) -> Array:
         """Memberships, texts × topics in the order of `topics`; zeros for a text without a known word."""
@@ -264,7 +275,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         numbers = collection.first[rows[best]]
         texts = collection.texts.at(numbers)
         assert self.state.scores is not None
-        ids = np.array(scorer.ids)[self.state.scores.answer[rows[best]]]
+        ids = topic_ids(self)[self.state.scores.topic[rows[best]]]
         return [
             Similar(number, texts[number], int(topic), float(cosine))
             for number, topic, cosine in zip(numbers.tolist(), ids, near[best], strict=True)
@@ -286,11 +297,10 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     @property
     def labels_(self) -> Ints:
-        """The topic id of each text that was fitted."""
+        """The topic id of each text that was fitted; −1 for one without a known word."""
         if self.collection is None or "state" not in self.__dict__ or self.state.scores is None:
             raise AttributeError("labels_ are those of fitted texts, and this model has none")
-        answers = np.array(self.state.edited.scorer.ids, dtype=np.int64)[self.state.scores.answer]
-        labels: Ints = answers[self.collection.corpus.rows]
+        labels: Ints = topic_ids(self)[self.state.scores.topic][self.collection.corpus.rows]
         return labels
 
     @property

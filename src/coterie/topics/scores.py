@@ -24,15 +24,13 @@ PINNED, UNKNOWN, UNDECIDED = 1, 2, 3
 class Scores:
     """One entry for each text; columns are arrays.
 
-    `topic` and `second` are columns of memberships (`Scorer.ids` has their ids), `NONE` where there is none;
-    `answer` is the topic that a person is given, which is the largest for a text without a known word.
+    `topic` and `second` are columns of memberships (`Scorer.ids` has their ids), `NONE` where there is none.
     `membership` and `second_membership` belong to the first two. `words` and `related` are columns of terms,
     up to three for each text, −1 where there are fewer. `note` is a number of `coterie.results.NOTES`.
     `position` is the point on the map, nan for a text without any membership.
     """
 
     topic: npt.NDArray[np.int32]
-    answer: npt.NDArray[np.int32]
     second: npt.NDArray[np.int32]
     membership: Array
     second_membership: Array

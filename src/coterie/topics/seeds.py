@@ -15,18 +15,22 @@ from coterie.topics.reshape import Ints
 
 
 def seed_columns(seeds: Mapping[str, Sequence[str]], vectorizer: Vectorizer) -> dict[str, Ints]:
-    """Columns of the seed words of each topic; unknown words are reported."""
+    """Columns of the seed words of each topic; unknown words are reported, and so are topics without any."""
     columns_by_topic: dict[str, Ints] = {}
     for name, words in checked_seeds(seeds).items():
         columns = columns_of(list(words), vectorizer)
         unknown = [word for word, known in zip(words, columns, strict=True) if not len(known)]
+        if not any(map(len, columns)):
+            warnings.warn(
+                f"no topic {name!r}: none of its seed words occurs in enough texts ({', '.join(words)})",
+                stacklevel=4,
+            )
+            continue
         if unknown:
             warnings.warn(
                 f"ignoring seed words of {name!r} that do not occur in enough texts: {', '.join(unknown)}",
                 stacklevel=4,
             )
-        if not any(map(len, columns)):
-            raise InputError(f"none of the seed words of {name!r} occurs in the texts: {', '.join(words)}")
         columns_by_topic[name] = np.unique(np.concatenate(columns))
     return columns_by_topic
 
@@ -41,7 +45,7 @@ def checked_seeds(seeds: Any) -> dict[str, list[str]]:
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"the names of seed words must be strings, got {name!r:.100}")
         listed = isinstance(words, Iterable) and not isinstance(words, (str, bytes))
-        if not listed or not all(isinstance(word, str) for word in words):
+        if not listed or not all(isinstance(word, str) for word in words) or not list(words):
             raise InputError(f"the seed words of {name!r} must be a list of words, got {words!r:.100}")
     return {str(name): [str(word) for word in words] for name, words in seeds.items()}
 
