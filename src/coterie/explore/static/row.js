@@ -75,7 +75,7 @@ function similar(texts) {
 }
 
 /** Texts as a list of quotes; a click opens one. `tell` adds a line under each. */
-export function quotes(texts, tell = (text) => (text.topic === state.topic ? null : topicName(topicOf(text.topic), 60))) {
+export function quotes(texts, tell = (text) => (text.topic === state.topic || !topicOf(text.topic) ? null : topicName(topicOf(text.topic), 60))) {
   return h("ul", { class: "quotes" }, texts.map((text) => {
     const under = tell(text);
     return h("li", {}, h("button", { type: "button", class: "quote", onclick: () => update({ row: text.row, try: null }, { push: true }) },

@@ -32,7 +32,7 @@ export function showTry(element, mark) {
       answer.classList.remove("busy");
       answer.replaceChildren(...told(text, found));
       mark(found.at, found.topic);
-      announce(`${found.label}, ${sureness(found.confidence)}, ${decimal(found.confidence)}`);
+      announce(`${found.label || "no topic"}, ${sureness(found.confidence)}, ${decimal(found.confidence)}`);
     } catch (error) {
       if (error.name === "AbortError") return;
       answer.classList.remove("busy");
