@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +12,10 @@ import polars as pl
 from coterie.errors import InputError
 from coterie.metrics import clustering_scores
 from coterie.report.wording import shortened
-from coterie.topics.trends import Period, periods, read_dates
+from coterie.topics.trends import all_periods, chosen_period, periods, read_dates
 
 Ints = npt.NDArray[np.integer[Any]]
 
-#: Names of periods and about how many days they have; the finest that gives few enough is taken.
-_PERIODS: tuple[tuple[Period, int], ...] = (
-    ("day", 1), ("week", 7), ("month", 30), ("quarter", 91), ("year", 365),
-)  # fmt: skip
-_MOST_PERIODS = 24
 #: Years that are counted together where there are too many, and the most bars a timeline has.
 _YEARS, _MOST_BARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 48
 #: More classes make no table that a person reads.
@@ -56,8 +50,9 @@ def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] |
         return {"name": name, "note": f"The dates could not be read: {shortened(bad.sentence, 200)}."}
     if not dated.any():
         return {"name": name, "note": "No text has a date."}
-    unit, begins = _periods(dates.drop_nulls())
-    known = _all_periods(begins, unit)
+    every = chosen_period(dates.drop_nulls(), "auto")
+    begins = periods(dates.drop_nulls(), every)
+    known, unit = all_periods(begins, every), str(every)
     number = begins.replace_strict(known, np.arange(len(known)), return_dtype=pl.Int64).to_numpy()
     step = next((years for years in _YEARS if len(known) / years <= _MOST_BARS), _YEARS[-1])
     if step > 1:
@@ -72,19 +67,6 @@ def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] |
         "undated": int((~dated).sum()),
         "note": "",
     }
-
-
-def _periods(dates: pl.Series) -> tuple[str, pl.Series]:
-    low, high = dates.min(), dates.max()
-    span = (high - low).days if isinstance(low, dt.date) and isinstance(high, dt.date) else 0
-    fits = [unit for unit, days in _PERIODS if span / days <= _MOST_PERIODS]
-    unit: Period = (fits or ["year"])[0]
-    return unit, periods(dates, unit)
-
-
-def _all_periods(begins: pl.Series, unit: str) -> pl.Series:
-    every = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}[unit]
-    return pl.select(pl.date_range(begins.min(), begins.max(), every)).to_series()  # type: ignore[arg-type]
 
 
 def _spelled(begin: Any, unit: str) -> str:

@@ -27,6 +27,7 @@ from coterie.text.inputs import text_batches
 from coterie.topics import editing
 from coterie.topics import state as write
 from coterie.topics.answers import assignments, score_texts, scores_of
+from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
@@ -36,7 +37,7 @@ from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
 from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
 from coterie.topics.tree import tree
-from coterie.topics.trends import Period, as_classes, as_dates, by_group, periods
+from coterie.topics.trends import Period, as_classes, as_dates, by_group, numbered, periods
 
 
 class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
@@ -288,6 +289,25 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def over_time(self, dates: Any, every: Period = "auto") -> pl.DataFrame:
         """Texts, share and typical terms of each topic in each period; `dates` has one date per text."""
         return self._by(periods(as_dates(dates), every).rename("period"))
+
+    def changes(self, dates: Any, every: Period = "auto", classes: Any = None) -> pl.DataFrame:
+        """How the share of each topic in the last period changed, against the period and the year before.
+
+        One row per topic and comparison, or per class where `classes` are given. `low` and `high` are the
+        limits of `change`, a difference of shares; they hold for all rows at once, with a probability of
+        95 %. `trend` is *new*, *grew* or *fell* where a change is clear, else empty
+        (`coterie.topics.changes`). If all texts are of one period, there are no rows.
+        """
+        collection = self._with_texts("changes need the fitted texts")
+        scores, ids = self.state.scores, self.state.edited.scorer.ids
+        assert scores is not None
+        groups = scores.topic[collection.corpus.rows]
+        names = {"topic": pl.Series(list(ids)), "label": pl.Series([topic.label for topic in self.topics])}
+        if classes is not None:
+            numbers, known = numbered(as_classes(classes), len(groups))
+            groups, names = np.where(groups >= 0, numbers, -1), {"class": known}
+        some = len(next(iter(names.values())))
+        return frame(changes(groups, some, as_dates(dates), every), names)
 
     def by_class(self, classes: Any) -> pl.DataFrame:
         """Texts, share and own terms of each topic in each class; `classes` has one for each text."""
