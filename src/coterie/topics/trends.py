@@ -192,6 +192,18 @@ def by_group(
     )  # fmt: skip
 
 
+def class_periods(classes: pl.Series, starts: pl.Series, there: npt.NDArray[np.bool_]) -> pl.DataFrame:
+    """Texts of each class in each period, and their share of it; only texts that are `there` count."""
+    both = pl.DataFrame({"class": classes, "period": starts}).filter(there).drop_nulls()
+    every = both.select(pl.col("class").unique().sort()).join(
+        both.select(pl.col("period").unique().sort()), how="cross"
+    )
+    counts = both.group_by("class", "period").agg(pl.len().cast(pl.Int64).alias("texts"))
+    table = every.join(counts, on=["class", "period"], how="left", maintain_order="left")
+    share = pl.col("texts") / pl.col("texts").sum().over("period")
+    return table.with_columns(pl.col("texts").fill_null(0)).with_columns(share.alias("share"))
+
+
 def _counted(block: Block, member: csr_matrix) -> csr_matrix:
     return (member[:, block.start : block.start + block.X.shape[0]] @ block.X).tocsr()
 
@@ -201,11 +213,11 @@ def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[st
     cells = counts[topic * n_groups : (topic + 1) * n_groups].toarray()
     whole = cells.sum(axis=0)
     total = float(whole.sum()) or 1.0
-    chance = _CHANCE / max(np.count_nonzero(whole) * n_groups, 1)
+    chance = _CHANCE / ((np.count_nonzero(whole) or 1) * n_groups)
     words = []
     for row in cells:
         score = distinctive(row[None] / max(float(row.sum()), 1e-300), whole / total)[0]
         best = np.argsort(-np.round(score, 12), kind="stable")[: 4 * _TERMS]
-        clear = binom.sf(row[best] - 1, whole[best], row.sum() / total) < chance
+        clear = binom.sf(row[best] - 1, whole[best], float(row.sum()) / total) < chance
         words.append([names[column] for column in best[clear][:_TERMS]])
     return words
