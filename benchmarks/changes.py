@@ -103,7 +103,7 @@ def rate(setting: Setting, files: int) -> float:
 
 def plain_rate(setting: Setting, files: int) -> float:
     """The same with a test that takes all texts as independent."""
-    with patch.object(tested, "dispersion", lambda counts: np.ones(len(counts))):
+    with patch.object(tested, "dispersion", lambda counts, tail: np.ones(len(counts))):
         return rate(setting, files)
 
 

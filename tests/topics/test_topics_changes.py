@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
-from scipy.stats import beta, binomtest, chi2
+from scipy.stats import beta, binomtest, chi2, norm, t
 
 from coterie import TopicModel
 from coterie.errors import InputError
@@ -29,7 +29,7 @@ START = dt.date(2024, 1, 1)
 # --- the definitions, one text at a time
 
 
-def literal_dispersion(cells, n_groups):
+def literal_dispersion(cells, n_groups, tail):
     """`cells` are lists of groups, one list per day or period."""
     cells = [cell for cell in cells if cell]
     texts = [group for cell in cells for group in cell]
@@ -43,7 +43,11 @@ def literal_dispersion(cells, n_groups):
         alone = share * (1 - share) / len(texts)
         own.append(clustered / alone if alone else None)
     known = [value for value in own if value is not None]
-    middle = median(known) * (len(cells) - 1) / chi2.ppf(0.5, len(cells) - 1) if known else 1.0
+    if not known:
+        return [1.0] * n_groups
+    free = len(cells) - 1
+    middle = median(known) * free / chi2.ppf(0.5, free)
+    middle *= (t.ppf(tail, free * len(known) * 2 / math.pi) / norm.ppf(tail)) ** 2
     return [max(1.0 if value is None else value, middle, 1.0) for value in own]
 
 
@@ -67,17 +71,17 @@ def literal_changes(groups, n_groups, dates):
         if (day.year, day.month) in some
     ]
     by_month = [[group for cell in of([month]) for group in cell] for month in earlier]
-    wobble = literal_dispersion(by_month, n_groups)
     compared = [earlier[-1:], earlier][: 1 + (len(earlier) > 1)]
     seen = len({group for cell in of([*earlier, last]) for group in cell})
     tail = 0.05 / 2 / seen / len(compared)
+    wobble = literal_dispersion(by_month, n_groups, tail)
     now, found = [g for cell in of([last]) for g in cell], []
     for some in compared:
         before = [g for cell in of(some) for g in cell]
         rows = []
         for group in range(n_groups):
-            then = max(literal_dispersion(of(some), n_groups)[group], wobble[group])
-            here = max(literal_dispersion(of([last]), n_groups)[group], then)
+            then = max(literal_dispersion(of(some), n_groups, tail)[group], wobble[group])
+            here = max(literal_dispersion(of([last]), n_groups, tail)[group], then)
             p, q = now.count(group) / len(now), before.count(group) / len(before)
             low, high = literal_limits(now.count(group), len(now), here, tail)
             least, most = literal_limits(before.count(group), len(before), then, tail)
@@ -123,7 +127,7 @@ def test_dispersion_spelled_out(seed, n_groups, n_cells):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(rng.gamma(0.5, 4, (n_groups, n_cells)))
     cells = [[g for g in range(n_groups) for _ in range(counts[g, c])] for c in range(n_cells)]
-    np.testing.assert_allclose(dispersion(counts), literal_dispersion(cells, n_groups), rtol=1e-9)
+    np.testing.assert_allclose(dispersion(counts, 0.01), literal_dispersion(cells, n_groups, 0.01), rtol=1e-9)
 
 
 # --- properties

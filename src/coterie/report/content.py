@@ -15,7 +15,8 @@ from coterie.map.colours import colours
 from coterie.progress import tell
 from coterie.report import checks, wording
 from coterie.report.facts import NONE, Facts
-from coterie.report.groups import Columns, by_class, over_time
+from coterie.report.findings import findings
+from coterie.report.groups import Columns, by_class, over_time, usable_dates
 from coterie.report.page import embedded
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic
@@ -53,6 +54,7 @@ def content(
             str(info.get("data", {}).get("source", "")).replace("\\", "/").split("/")[-1], 120
         ),
         "facts": _head(model, info, facts.collection.corpus.n_distinct),
+        "findings": findings(topics, of_texts, usable_dates(columns, len(of_texts))[0]),
         "checks": _checks(facts, info, topics),
         "topics": _cards(facts, topics),
         "map": _map(facts),

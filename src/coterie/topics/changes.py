@@ -24,7 +24,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.stats import beta, chi2
+from scipy.stats import beta, chi2, norm
+from scipy.stats import t as student
 
 from coterie.errors import InputError
 from coterie.topics.trends import Period, chosen_period, periods
@@ -35,8 +36,12 @@ Trend = Literal["new", "grew", "fell", ""]
 
 #: The most probable that some change looks clear in a file where nothing changed.
 FALSE_ALARMS = 0.05
+#: The probability that a share is beyond one limit of its own interval.
+_TAIL = 0.025
 #: What grew from less than this part of its share now is new.
 NEW = 0.1
+#: How much a median tells of what the mean of normal values tells.
+_MEDIAN = 2 / np.pi
 #: Columns of a data frame of changes, after those that name the groups.
 _COLUMNS: dict[str, Any] = {
     "period": pl.String, "texts": pl.Int64, "share": pl.Float64, "against": pl.String,
@@ -160,9 +165,9 @@ def changes(groups: Ints, n_groups: int, dates: pl.Series, every: Period = "auto
     names = [f"{unit} before", "year before" if days[0] <= year else f"earlier {unit}s"]
     compared = {names[0]: earlier[-1:]} | ({names[1]: earlier} if len(earlier) > 1 else {})
     cells = Cells.count(groups, n_groups, dates, starts)
-    now, wobble = cells.of(known[-1:]), dispersion(cells.by_period(earlier))
     seen = int(cells.of([*earlier, known[-1]]).any(axis=1).sum())
     tail = FALSE_ALARMS / (2 * seen * len(compared))
+    now, wobble = cells.of(known[-1:]), dispersion(cells.by_period(earlier), tail)
 
     def against(name: str, some: list[dt.date]) -> Comparison:
         before = cells.of(some)
@@ -187,8 +192,8 @@ def share_limits(groups: Ints, n_groups: int, dates: pl.Series | None = None) ->
     if dates is not None:
         there = dates.is_not_null().to_numpy() & (groups >= 0)
         days = dates.filter(there)
-        spread = dispersion(Cells.count(groups[there], n_groups, days, days).counts)
-    return limits(texts, int(texts.sum()), spread, 0.025)
+        spread = dispersion(Cells.count(groups[there], n_groups, days, days).counts, _TAIL)
+    return limits(texts, int(texts.sum()), spread, _TAIL)
 
 
 # --- counting
@@ -227,27 +232,30 @@ def shares(counts: Ints) -> Array:
 # --- the statistics
 
 
-def dispersion(counts: Ints) -> Array:
+def dispersion(counts: Ints, tail: float) -> Array:
     """How much more shares vary between cells (days or periods) than those of independent texts: at least 1.
 
     The variance of a share with cells as clusters, divided by that of independent texts. A group gets no less
-    than the middle group (the median, made unbiased for independent texts): what wobbles everywhere wobbles
-    here, too.
+    than the middle group: what wobbles everywhere wobbles here, too. The median is made unbiased, and larger
+    where few cells or groups make it uncertain, as quantiles of Student's t exceed those of the normal
+    distribution at a probability of `tail`.
 
-    >>> dispersion(np.array([[5, 5, 5, 5], [5, 5, 5, 5]])), dispersion(np.array([[9, 1, 9, 1], [1, 9, 1, 9]]))
-    (array([1., 1.]), array([10.82006871, 10.82006871]))
+    >>> steady, wild = np.array([[5, 5, 5, 5], [5, 5, 5, 5]]), np.array([[9, 1, 9, 1], [1, 9, 1, 9]])
+    >>> dispersion(steady, 0.025).round(1), dispersion(wild, 0.025).round(1)
+    (array([1., 1.]), array([22.5, 22.5]))
     """
     totals = counts.sum(axis=0)
     counts, totals = counts[:, totals > 0], totals[totals > 0]
-    n_cells, total = len(totals), totals.sum()
-    if n_cells < 2:
-        return np.ones(len(counts))
-    share = shares(counts)
-    squares = ((counts - share[:, None] * totals) ** 2).sum(axis=1) * n_cells / (n_cells - 1)
-    alone = total * share * (1 - share)
+    free, share = len(totals) - 1, shares(counts)
+    alone = totals.sum() * share * (1 - share)
     varies = alone > 0
+    if free < 1 or not varies.any():
+        return np.ones(len(counts))
+    squares = ((counts - share[:, None] * totals) ** 2).sum(axis=1) * (free + 1) / free
     own = np.divide(squares, alone, out=np.ones(len(counts)), where=varies)
-    middle = np.median(own[varies]) * (n_cells - 1) / chi2.median(n_cells - 1) if varies.any() else 1.0
+    middle = np.median(own[varies]) * free / chi2.median(free)
+    certain = free * varies.sum() * _MEDIAN  # degrees of freedom of the median
+    middle *= (student.isf(tail, certain) / norm.isf(tail)) ** 2
     return np.maximum(np.maximum(own, middle), 1.0)
 
 
@@ -266,8 +274,8 @@ def limits(texts: Ints, total: int, dispersion: Array, tail: float) -> tuple[Arr
 
 def difference(now: Ints, before: Ints, wobble: Array, tail: float) -> tuple[Array, Array, Array]:
     """The change of shares from the days before, and its limits; `wobble` is the dispersion of periods."""
-    then = np.maximum(dispersion(before), wobble)
-    here = np.maximum(dispersion(now), then)  # the last period may be too short to show its own
+    then = np.maximum(dispersion(before, tail), wobble)
+    here = np.maximum(dispersion(now, tail), then)  # the last period may be too short to show its own
     one, other = shares(now), shares(before)
     low, high = limits(now.sum(axis=1), int(now.sum()), here, tail)
     least, most = limits(before.sum(axis=1), int(before.sum()), then, tail)
