@@ -11,7 +11,7 @@ import polars as pl
 
 from coterie.report.wording import many, points, share, shortened
 from coterie.results import Topic
-from coterie.topics.changes import Changes, Comparison, changes, share_limits
+from coterie.topics.changes import Changes, share_limits
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -20,11 +20,12 @@ _NAMED, _TEXT = 3, 200
 _KINDS = {"grew": "Grew", "fell": "Fell", "new": "New"}
 
 
-def findings(topics: Sequence[Topic], of_texts: Ints, dates: pl.Series | None) -> dict[str, Any]:
+def findings(
+    topics: Sequence[Topic], of_texts: Ints, dates: pl.Series | None, found: Changes | None
+) -> dict[str, Any]:
     """Sentences about topics, the largest first; `of_texts` are their indexes, negative for texts of none."""
     known = int((np.asarray(of_texts) >= 0).sum())
     items = [_biggest(topics, of_texts, known, dates)] if known else []
-    found = changes(of_texts, len(topics), dates) if dates is not None else None
     return {"items": items + _changed(found, topics), "note": _note(found)}
 
 
@@ -44,11 +45,13 @@ def _changed(found: Changes | None, topics: Sequence[Topic]) -> list[dict[str, A
     for kind, title in _KINDS.items():
         some = [at for at, said in enumerate(trends) if said == kind]
         some.sort(key=lambda at: -abs(told[at].change[at]))
-        items += [_item(title, topics[at], _sentence(found, told[at], at)) for at in some[:_NAMED]]
+        items += [_item(title, topics[at], sentence(found, at)) for at in some[:_NAMED]]
     return items
 
 
-def _sentence(found: Changes, one: Comparison, at: int) -> str:
+def sentence(found: Changes, at: int) -> str:
+    """The change of a topic in words, clear or not."""
+    one = found.comparisons[found.clearest[at]]
     now = f"{many(int(found.texts[at]), 'text')}, {share(found.share[at], 1)} ({found.span})"
     change = points(float(one.change[at]), float(one.low[at]), float(one.high[at]))
     return f"{now}, after {share(one.share[at], 1)} ({one.span}): {change} percentage points"

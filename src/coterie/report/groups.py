@@ -48,10 +48,12 @@ def usable_dates(columns: Columns, n_texts: int) -> tuple[pl.Series | None, str]
     return (dates, "") if n_dated else (None, "No text has a date.")
 
 
-def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] | None:
-    """Texts of each topic in each period, periods without a text included; None without dates.
+def over_time(
+    columns: Columns, topics: Ints, n_topics: int, found: Changes | None = None
+) -> dict[str, Any] | None:
+    """Texts of each topic in each period, periods without a text included, and what `found` says of changes.
 
-    `topics` are the indexes of their topics, negative for texts that do not count.
+    `topics` are the indexes of their topics, negative for texts that do not count. None without dates.
     """
     if columns.dates is None:
         return None
@@ -69,9 +71,15 @@ def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] |
         "totals": counts.sum(axis=0).tolist(),
         "texts": counts.tolist(),
         "undated": int((~dated).sum()),
-        "changes": changed(changes(topics, n_topics, dates)),
+        "changes": changed(found),
         "note": "",
     }
+
+
+def changes_of(columns: Columns, topics: Ints, n_topics: int) -> Changes | None:
+    """What grew and fell; None without dates, or with all of them in one period."""
+    dates, _ = usable_dates(columns, len(topics))
+    return None if dates is None else changes(topics, n_topics, dates)
 
 
 def changed(found: Changes | None) -> dict[str, Any] | None:
@@ -166,7 +174,7 @@ def _largest(counts: Ints) -> list[list[list[int]]]:
 
 def _classes_over_time(columns: Columns, classes: Ints, n_classes: int, order: Ints) -> dict[str, Any] | None:
     """Texts of each class in each period, and what grew or fell; None without dates."""
-    counted = over_time(columns, classes, n_classes)
+    counted = over_time(columns, classes, n_classes, changes_of(columns, classes, n_classes))
     if counted is None or counted["note"]:
         return None
     counted["texts"] = [counted["texts"][at] for at in order]
