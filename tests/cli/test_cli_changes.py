@@ -8,8 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from coterie.cli import main
+from coterie.cli.grouped import grouped
 from coterie.runs import open_run
 from coterie.storage.tables import read_csv
+from coterie.topics import TopicModel
 
 WORDS = {
     "delivery": ["parcel", "late", "courier", "tracking", "doorstep", "delivery", "depot", "van"],
@@ -83,6 +85,24 @@ def test_growth_orders_topics(grown):
     assert [row["change"] for row in main_rows] == sorted((r["change"] for r in main_rows), reverse=True)
     assert main_rows[0]["label"] == labels["delivery"]
     assert (main_rows[0]["trend"], main_rows[0]["texts"], main_rows[0]["texts_before"]) == ("grew", 60, 440)
+
+
+def test_growth_is_that_against_the_longer_time(grown, monkeypatch):
+    """Where the comparisons disagree, the last one orders both tables."""
+    changes = pl.DataFrame(
+        {
+            "topic": [0, 1, 0, 1],
+            "label": ["a", "b"] * 2,
+            "against": ["month before"] * 2 + ["year before"] * 2,
+        }
+    ).with_columns(change=pl.Series([0.5, 0.1, 0.1, 0.5]))
+    monkeypatch.setattr(TopicModel, "changes", lambda *_: changes)
+    counts = pl.DataFrame({"topic": [0, 1], "label": ["a", "b"], "period": [1, 1], "texts": [5, 5]})
+    monkeypatch.setattr(TopicModel, "over_time", lambda *_: counts)
+    tables = grouped(open_run(grown), None, "date", "month", "growth")
+    assert tables.counts["topic"].to_list() == [1, 0]
+    assert tables.changes["topic"].to_list() == [1, 1, 0, 0]
+    assert grouped(open_run(grown), None, "date", "month", "size").counts["topic"].to_list() == [0, 1]
 
 
 def test_changes_are_those_of_the_model_and_of_the_file(grown, tmp_path):

@@ -1,5 +1,6 @@
 """The numbers of the page against the same numbers counted by hand, and how large the page may become."""
 
+import datetime as dt
 import json
 from collections import Counter
 
@@ -12,9 +13,11 @@ from coterie import TopicModel, metrics
 from coterie.report import checks, write_report
 from coterie.report.content import content, within
 from coterie.report.facts import MOST_POINTS
+from coterie.report.findings import findings
 from coterie.report.groups import MOST_CLASSES, Columns, by_class, over_time
 from coterie.report.page import embedded, page
 from coterie.report.wording import asked, shortened
+from coterie.topics.changes import Changes, Comparison, Span
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +206,19 @@ def test_the_first_lines_are_about_those_who_wrote(grown):
     biggest = max(model.topics, key=lambda topic: topic.size)
     assert items[0]["topic"] == biggest.id
     assert f"{biggest.size:,} texts" in items[0]["text"]
+
+
+def test_the_largest_changes_come_first_and_only_three(sample):
+    topics, day = sample[0].topics[:6], dt.date(2025, 1, 1)
+    change = np.array([0.01, 0.04, -0.02, 0.02, 0.03, -0.05])
+    before = Comparison(
+        "", Span(day, day), np.full(6, 9), np.full(6, 0.1), change, change - 0.005, change + 0.005
+    )
+    found = Changes("month", Span(day, day), np.full(6, 9), 0.1 + change, (before,))
+    items = findings(topics, np.arange(6), None, found)["items"]
+    said = [(item["kind"], item["topic"]) for item in items]
+    grew, fell = [("Grew", topics[at].id) for at in (1, 4, 3)], [("Fell", topics[at].id) for at in (5, 2)]
+    assert said == [("Biggest", topics[0].id), *grew, *fell]
 
 
 def test_without_dates_only_the_biggest_is_told(sample):
