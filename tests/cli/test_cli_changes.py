@@ -41,7 +41,10 @@ def grown(tmp_path_factory):
             rows.append((text, subject, desk, f"2025-{month:02d}-{day:02d}"))
     file = tmp_path_factory.mktemp("grown") / "tickets.csv"
     pl.DataFrame(rows, schema=["subject", "team", "desk", "date"], orient="row").write_csv(file)
-    coterie("fit", file, "--text", "subject", "--topics", 3, "--out", file.parent / "run")
+    out = coterie(
+        "fit", file, "--text", "subject", "--topics", 3, "--date", "date", "--out", file.parent / "run"
+    )
+    assert f"coterie topics {file.parent / 'run'} --over-time date" in out.stdout
     return file.parent / "run"
 
 
