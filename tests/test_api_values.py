@@ -197,6 +197,7 @@ CALLS = {
     },
     "TopicModel.similar": of_model("similar", text="parcel"),
     "TopicModel.over_time": of_model("over_time", dates=["2024-05-31"] * 12),
+    "TopicModel.changes": of_model("changes", dates=["2024-05-31"] * 12),
     "TopicModel.hierarchy": of_model("hierarchy"),
     "TopicModel.save": of_model("save"),
     "TopicModel.load": plain(TopicModel.load),

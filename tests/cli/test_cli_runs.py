@@ -100,6 +100,7 @@ def test_fit_shows_the_topics_and_writes_the_folder(tickets, tmp_path):
     assert "242 texts" in out
     assert "2 without a known word" in out
     assert "coterie topics" in out
+    assert "--over-time" not in out
     names = {path.name for path in (tmp_path / "run").iterdir()}
     assert names == {
         "model",

@@ -7,7 +7,7 @@ import shutil
 import polars as pl
 import pytest
 from explore_pages import ALLOWED, BAD_RUN, COLUMN, FILE, LABEL, Served, hostile_table
-from explore_runs import make_run, write_texts
+from explore_runs import make_run, write_grown, write_texts
 
 from coterie import datasets
 from coterie.runs import fit_run
@@ -35,6 +35,7 @@ def _fit_live(folder):
             edits=(),
         )
     make_run(live / "crowd", write_texts(sources / "crowd.csv", 24_000))
+    make_run(live / "grown", write_grown(sources / "grown.csv", "<img src=x onerror='window.hacked=15'>"))
     bad = read_texts(hostile_table(sources / FILE), COLUMN)
     hostile = fit_run(bad, live / BAD_RUN, TopicModel(2), date="date", class_column="<i>class", edits=())
     hostile.with_texts().edits.rename(0, LABEL)
@@ -43,7 +44,7 @@ def _fit_live(folder):
 
 @pytest.fixture(scope="session")
 def live(once, tmp_path_factory):
-    """A folder of runs: tickets in nine and in seven topics, 24,000 made-up texts, hostile ones."""
+    """A folder of runs: tickets in nine and in seven topics, 24,000 made-up texts, some that grow, hostile ones."""
     live = tmp_path_factory.mktemp("live")
     shutil.copytree(once("live", _fit_live) / "runs", live, dirs_exist_ok=True)
     return live

@@ -36,6 +36,22 @@ def write_texts(path, n_texts=160, seed=0):
     return path
 
 
+def write_grown(path, hostile=""):
+    """Eleven months and half of a twelfth, in which shipping grows to twice its share."""
+    rng = np.random.default_rng(1)
+    names = list(WORDS)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        sheet = csv.writer(file)
+        sheet.writerow(["id", "date", "class", "text"])
+        for month in range(1, 13):
+            for number in range(120):
+                name = rng.choice(names, p=[0.25] * 4 if month < 12 else [0.55, 0.15, 0.15, 0.15])
+                text = " ".join(rng.choice(WORDS[name], 4, replace=False))
+                day = number % (15 if month == 12 else 28) + 1
+                sheet.writerow([number, f"2024-{month:02}-{day:02}", name, f"{text} {hostile}"])
+    return path
+
+
 def make_run(folder, source, n_topics=4):
     model = TopicModel(n_topics)
     return fit_run(read_texts(source, "text"), folder, model, date="date", class_column="class", edits=())

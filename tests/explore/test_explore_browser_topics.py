@@ -4,6 +4,7 @@ import math
 
 import pytest
 from explore_pages import no_sideways, numbers, rows, settled, until, wait_total
+from explore_runs import WORDS
 
 from coterie.report.wording import share
 
@@ -33,6 +34,42 @@ def test_the_list_has_every_topic_by_size_by_name_and_by_words(show, served, twe
     page.get_by_label("Find a topic by its words").first.fill("nosuchword")
     page.get_by_role("button", name="show all").click()
     assert names.count() == 20
+
+
+def test_what_grew_is_told_marked_and_sorted(show, served):
+    page = settled(show("/?run=grown"))
+    overview = served.api("/runs/grown")
+    topics = overview["topics"]
+    grew = next(topic for topic in topics if topic["change"]["trend"] == "grew")
+    assert grew["terms"][0] in WORDS["shipping"]
+    told = page.locator("#panel .findings li")
+    assert told.all_inner_texts()[0].startswith("Biggest")
+    assert any(grew["change"]["sentence"] in text and "Grew" in text for text in told.all_inner_texts())
+    assert "1 to 15 December 2024" in page.locator("#panel").inner_text()
+    assert page.locator("#panel .findings img").count() == 0  # a typical text that tries to be a picture
+    marked = page.locator(".topics button:has(.arrow)")
+    assert {int(one.get_attribute("data-id")) for one in marked.all()} == {
+        topic["id"] for topic in topics if topic["change"]["trend"]
+    }
+    page.get_by_label("Order of the topics").select_option("growth")
+    names = page.locator(".topics .name").all_inner_texts()
+    by_growth = sorted(topics, key=lambda topic: -topic["change"]["growth"])
+    assert names == [topic["label"] for topic in by_growth]
+    assert names[0] == grew["label"]
+    assert page.locator(".topics .number").first.inner_text() == f"↑{100 * grew['change']['growth']:+.1f}"
+    page.locator(".topics button").first.click()
+    page.wait_for_selector("#panel .change")
+    assert page.locator("#panel .change").inner_text() == f"↑{grew['change']['sentence']}"
+    other = next(topic for topic in topics if not topic["change"]["trend"])
+    page.locator(f".topics button[data-id='{other['id']}']").click()
+    until(page, "document.querySelector('#panel .change').textContent.startsWith('No clear change')")
+
+
+def test_without_dates_there_is_no_growth_to_sort_by(show, twenty):
+    page = settled(show(f"/?run={twenty}"))
+    assert page.locator("#topics-tools option[value=growth]").is_disabled()
+    assert page.locator(".topics .arrow").count() == 0
+    assert page.locator("#panel .findings li").count() == 1
 
 
 def test_the_panel_tells_everything_of_a_topic(show, served):

@@ -3,6 +3,7 @@
 import json
 import shutil
 import warnings
+from itertools import count
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -35,6 +36,7 @@ class Fuzzed:
     def __init__(self, client):
         self.client = client
         self.statuses = {}
+        self.numbers = count()  # of runs that are fitted
         client.workspace.get("sample").counted.wait()
         self.job = self._edit(kind="rename", topics=[0], label="a name")["id"]
         self.upload = ""
@@ -74,6 +76,7 @@ class Fuzzed:
             }
         if case.path.endswith("/fit"):
             body |= {"text": "text", "date": None, "label": None, "language": "english"}
+            body["name"] = f"run {next(self.numbers)}"
 
     def ask(self, case):
         """Send a request and compare the answer with the description."""

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
-from explore_runs import client_of, make_run, write_texts
+from explore_runs import client_of, make_run, write_grown, write_texts
 
 from coterie.runs import fit_run
 from coterie.runs.record import TABLE
@@ -80,6 +80,23 @@ def test_a_topic_adds_up(reader):
         assert {near["id"] for near in found["neighbours"]} <= {
             t["id"] for t in get(reader, "/runs/run")["topics"]
         }
+
+
+def test_changes_are_those_of_the_model(tmp_path):
+    run = make_run(tmp_path / "run", write_grown(tmp_path / "texts.csv"))
+    frame = run.with_texts().changes(run.input()["date"])
+    last = frame.filter(pl.col("against") == "earlier months")
+    with client_of(tmp_path) as client:
+        overview = get(client, "/runs/run")
+    trends = {topic["id"]: topic["change"]["trend"] for topic in overview["topics"]}
+    growth = {topic["id"]: topic["change"]["growth"] for topic in overview["topics"]}
+    assert list(trends.values()).count("grew") == 1
+    for row in last.iter_rows(named=True):
+        assert trends[row["topic"]] == row["trend"]
+        assert growth[row["topic"]] == pytest.approx(row["change"], abs=1e-6)
+    grew = next(item for item in overview["findings"]["items"] if item["kind"] == "Grew")
+    assert trends[grew["topic"]] == "grew"
+    assert "(1 to 15 December 2024), after" in grew["text"]
 
 
 def test_pages_are_parts_of_one_list(reader):

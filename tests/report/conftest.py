@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from report_models import HOSTILE, info_of
+from report_models import GROWN, HOSTILE, info_of
 
 from coterie import TopicModel, datasets
 from coterie.report import write_report
@@ -53,11 +53,34 @@ def tiny():
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory, sample, hostile, tiny):
+def grown():
+    """Eleven months and half of a twelfth, in which one topic grows, one falls and one begins."""
+    texts, dates, classes = [], [], []
+    for month in range(1, 13):
+        shares = (40, 40, 40, 0) if month < 12 else (40, 60, 6, 20)
+        for topic, number in enumerate(shares):
+            for i in range(number):
+                texts.append(GROWN[topic][i % len(GROWN[topic])])
+                dates.append(f"2025-{month:02d}-{i % (15 if month == 12 else 28) + 1:02d}")
+                classes.append("<s onclick='window.hacked=7'>" if topic == 1 else f"desk {i % 80}")
+    model = TopicModel(n_topics=4).fit(texts)
+    columns = {
+        "dates": pl.Series(dates),
+        "date_name": "<i onclick='window.hacked=8'>",
+        "classes": pl.Series(classes),
+        "class_name": "desk",
+    }
+    return model, info_of(model), columns
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory, sample, hostile, tiny, grown):
     """The reports as files, by name."""
     folder = tmp_path_factory.mktemp("report")
     paths = {}
-    for name, (model, info, columns) in {"sample": sample, "hostile": hostile, "tiny": tiny}.items():
+    for name, (model, info, columns) in {
+        "sample": sample, "hostile": hostile, "tiny": tiny, "grown": grown,
+    }.items():  # fmt: skip
         paths[name] = folder / f"{name}.html"
         write_report(paths[name], model, info, **columns)
     return paths

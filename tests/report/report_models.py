@@ -17,6 +17,24 @@ HOSTILE = [
     "the and of",
 ]
 
+#: Texts of four topics; those that grow try to be markup.
+GROWN = [
+    [
+        "password reset email locked",
+        "login password email",
+        "reset password login locked",
+        "email login locked reset",
+    ],
+    [
+        "<script>window.hacked=1</script> parcel courier late",
+        "parcel late depot courier",
+        "courier depot parcel <img src=x onerror='window.hacked=2'>",
+        "late courier depot",
+    ],
+    ["invoice refund card bank", "refund invoice tax card", "bank card refund tax", "tax invoice bank"],
+    ["scooter battery wheel brake", "brake wheel scooter", "battery brake scooter", "wheel battery brake"],
+]
+
 
 def info_of(model, source="tickets.csv", column="text", **more):
     """What run.json would say."""

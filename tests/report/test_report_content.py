@@ -1,5 +1,6 @@
 """The numbers of the page against the same numbers counted by hand, and how large the page may become."""
 
+import datetime as dt
 import json
 from collections import Counter
 
@@ -12,9 +13,11 @@ from coterie import TopicModel, metrics
 from coterie.report import checks, write_report
 from coterie.report.content import content, within
 from coterie.report.facts import MOST_POINTS
+from coterie.report.findings import findings
 from coterie.report.groups import MOST_CLASSES, Columns, by_class, over_time
 from coterie.report.page import embedded, page
 from coterie.report.wording import asked, shortened
+from coterie.topics.changes import Changes, Comparison, Span
 
 
 @pytest.fixture(scope="module")
@@ -153,10 +156,100 @@ def test_columns_that_cannot_be_used_say_why():
     assert "tomorrow" in over_time(Columns(dates=pl.Series(["tomorrow"] * 100)), places, 1)["note"]
     assert over_time(Columns(dates=pl.Series([None] * 100)), places, 1)["note"]
     assert over_time(Columns(dates=pl.Series(["2024-01-01"])), places, 1)["note"]
-    many = pl.Series([f"c{i % (MOST_CLASSES + 1)}" for i in range(100)])
-    assert "61 classes" in by_class(Columns(classes=many), places, 1, places)["note"]
+    assert "got 1 for 100" in by_class(Columns(classes=pl.Series(["a"])), places, 1, places)["note"]
     assert by_class(Columns(classes=pl.Series([None] * 100)), places, 1, places)["note"]
     assert over_time(Columns(), places, 1) is by_class(Columns(), places, 1, places) is None
+
+
+def test_many_classes_are_lists_and_no_table():
+    """The largest classes of each topic and the other way round, against a count by hand."""
+    rng = np.random.default_rng(3)
+    n_classes = MOST_CLASSES + 40
+    drawn, topics = rng.integers(0, n_classes, 5_000), rng.integers(-1, 4, 5_000)
+    drawn[: 2 * n_classes] = np.tile(np.arange(n_classes), 2)
+    classes = pl.Series([f"c{number:03}" for number in drawn])
+    found = by_class(Columns(classes=classes), topics, 4, np.maximum(topics, 0))
+    assert found["texts"] is None
+    assert (len(found["classes"]), found["left"]) == (MOST_CLASSES, 40)
+    pairs = Counter((name, topic) for name, topic in zip(classes, topics.tolist(), strict=True) if topic >= 0)
+    totals = Counter(name for name, topic in zip(classes, topics.tolist(), strict=True) if topic >= 0)
+    assert min(found["totals"]) >= sorted(totals.values())[40]
+    for name, total, largest in zip(found["classes"], found["totals"], found["largest"], strict=True):
+        assert total == totals[name]
+        own = sorted((pairs[name, topic] for topic in range(4)), reverse=True)
+        assert [n for _, n in largest] == [n for n in own[:3] if n]
+        assert all(pairs[name, topic] == n for topic, n in largest)
+    for topic, largest in enumerate(found["largestClasses"]):
+        best = sorted((pairs[name, topic] for name in found["classes"]), reverse=True)
+        assert [n for _, n in largest] == best[:3]
+        assert all(pairs[found["classes"][at], topic] == n for at, n in largest)
+    few = by_class(Columns(classes=pl.Series(["a", "b"] * 2_500)), topics, 4, np.maximum(topics, 0))
+    assert np.sum(few["texts"]) == sum(few["sizes"]) == (topics >= 0).sum()
+
+
+def test_the_first_lines_are_about_those_who_wrote(grown):
+    model, info, columns = grown
+    found = content(model, info, Columns(*columns.values()))
+    items = found["findings"]["items"]
+    assert [item["kind"] for item in items] == ["Biggest", "Grew", "Fell", "New"]
+    frame = model.changes(columns["dates"]).filter(pl.col("against") == "earlier months")
+    trends = dict(zip(frame["topic"], frame["trend"], strict=True))
+    for item in items[1:]:
+        assert trends[item["topic"]] == item["kind"].lower()
+        row = frame.row(by_predicate=pl.col("topic") == item["topic"], named=True)
+        assert f"{row['texts']} texts" in item["text"]
+        for value in (row["change"], row["low"], row["high"]):
+            assert f"{100 * value:+.1f}".replace("-", "−") in item["text"]
+        assert item["quote"] in model.topics[item["topic"]].examples
+    assert "(1 to 15 December 2025)" in items[1]["text"]
+    assert found["findings"]["note"].startswith("3 topics clearly changed in 1 to 15 December 2025")
+    biggest = max(model.topics, key=lambda topic: topic.size)
+    assert items[0]["topic"] == biggest.id
+    assert f"{biggest.size:,} texts" in items[0]["text"]
+
+
+def test_the_largest_changes_come_first_and_only_three(sample):
+    topics, day = sample[0].topics[:6], dt.date(2025, 1, 1)
+    change = np.array([0.01, 0.04, -0.02, 0.02, 0.03, -0.05])
+    before = Comparison(
+        "", Span(day, day), np.full(6, 9), np.full(6, 0.1), change, change - 0.005, change + 0.005
+    )
+    found = Changes("month", Span(day, day), np.full(6, 9), 0.1 + change, (before,))
+    items = findings(topics, np.arange(6), None, found)["items"]
+    said = [(item["kind"], item["topic"]) for item in items]
+    grew, fell = [("Grew", topics[at].id) for at in (1, 4, 3)], [("Fell", topics[at].id) for at in (5, 2)]
+    assert said == [("Biggest", topics[0].id), *grew, *fell]
+
+
+def test_without_dates_only_the_biggest_is_told(sample):
+    found = content(sample[0], sample[1])["findings"]
+    assert [item["kind"] for item in found["items"]] == ["Biggest"]
+    assert found["note"] == ""
+
+
+def test_where_nothing_is_clear_the_page_says_so(sample, shown):
+    assert {item["kind"] for item in shown["findings"]["items"]} == {"Biggest"}
+    assert shown["findings"]["note"].startswith("No topic clearly grew or fell in 1 to 28 December 2025")
+
+
+def test_changes_of_the_page_are_those_of_the_model(grown):
+    model, info, columns = grown
+    found = content(model, info, Columns(*columns.values()))
+    ids = [card["id"] for card in found["topics"]]
+    frame = model.changes(columns["dates"])
+    assert [name for name, _ in found["time"]["changes"]["against"]] == ["month before", "earlier months"]
+    for number, (name, _) in enumerate(found["time"]["changes"]["against"]):
+        one = frame.filter(pl.col("against") == name)
+        said = {row["topic"]: (row["change"], row["trend"]) for row in one.iter_rows(named=True)}
+        for topic, changes in zip(ids, found["time"]["changes"]["changes"], strict=True):
+            assert changes[number][0] == pytest.approx(said[topic][0], abs=1e-5)
+            assert changes[number][2] == said[topic][1]
+    by_class = model.changes(columns["dates"], classes=columns["classes"])
+    said = {row["class"]: row["trend"] for row in by_class.iter_rows(named=True)}  # the last comparison
+    classes = found["classes"]
+    names = [shortened(name, 60) for name in said]
+    for name, changes in zip(classes["classes"], classes["time"]["changes"]["changes"], strict=True):
+        assert changes[-1][2] == list(said.values())[names.index(name)]
 
 
 def test_what_was_asked_for_in_words():

@@ -5,6 +5,7 @@ import hashlib
 import re
 from itertools import pairwise
 
+import polars as pl
 import pytest
 
 from coterie.report import write_report
@@ -24,7 +25,7 @@ def test_title_and_landmarks(show):
     assert page.locator("h1").inner_text() == "Topics of tickets.csv"
     parts = page.locator("main > section")
     assert [parts.nth(i).get_attribute("id") for i in range(parts.count())] == [
-        "checks", "sizes", "map", "topics", "relations", "time", "classes", "number", "meaning",
+        "findings", "sizes", "time", "classes", "map", "topics", "relations", "checks", "number", "agreement", "meaning",
     ]  # fmt: skip
     assert page.locator("main > section > h2").count() == parts.count()
     levels = page.eval_on_selector_all("h1,h2,h3,h4", "all => all.map(h => Number(h.tagName[1]))")
@@ -39,6 +40,9 @@ def test_every_topic_has_a_bar_and_a_card(show, sample):
         card = page.locator(f"#topic-{topic.id}")
         assert card.locator("h3 bdi").inner_text() == topic.label
         assert f"{topic.size:,} texts" in card.inner_text()
+        if topic != model.topics[0]:  # all but the first are closed
+            assert not card.locator(".body").is_visible()
+            card.locator("summary").click()
         assert topic.terms[0] in card.locator(".terms-list").inner_text()
         assert card.locator("svg").count() == 2  # confidence and time
     sizes = page.locator(".sizes a .number:nth-of-type(4)").all_inner_texts()
@@ -75,6 +79,68 @@ def test_the_filter_leaves_cards_with_all_words(show, sample):
     page.locator(".sizes a").first.click()  # a card that is hidden can be reached all the same
     page.wait_for_function("document.activeElement.matches('.card')")
     assert visible.count() == len(sample[0].topics)
+
+
+def test_a_link_opens_a_closed_card(show):
+    page = show("sample")
+    page.locator(".sizes a").nth(4).click()
+    page.wait_for_function("document.activeElement.matches('.card')")
+    assert page.locator(".card.chosen .body").is_visible()
+    assert page.locator(".card .body:visible").count() == 2
+    page.get_by_role("button", name="open all").click()
+    assert page.locator(".card .body:visible").count() == page.locator(".card").count()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_begins_with_what_changed(show, grown, width):
+    page = show("grown", width)
+    kinds = page.locator("#findings .kind").all_inner_texts()
+    assert kinds == ["Biggest", "↑ Grew", "↓ Fell", "↑ New"]
+    assert in_view(page, "#findings li:first-child")
+    said = page.locator("#findings").inner_text()
+    assert "(1 to 15 December 2025)" in said
+    assert "3 topics clearly changed" in said
+    assert page.locator("#findings q").count() == 4
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img, main script, main s, main i, main [onclick]").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_arrows_stand_only_where_a_change_is_clear(show, grown):
+    page = show("grown")
+    frame = grown[0].changes(grown[2]["dates"]).filter(pl.col("against") == "earlier months")
+    for row in frame.iter_rows(named=True):
+        arrow = page.locator(f".sizes a[href='#topic-{row['topic']}'] .arrow")
+        assert arrow.all_inner_texts() == {"": [], "grew": ["↑"], "new": ["↑"], "fell": ["↓"]}[row["trend"]]
+    grew = frame.filter(pl.col("trend") == "grew").row(0, named=True)
+    told = page.locator(f".sizes a[href='#topic-{grew['topic']}'] .arrow").get_attribute("title")
+    assert f"{100 * grew['change']:+.1f}" in told
+    assert "January to November 2025" in told
+
+
+def test_the_table_of_changes_is_ordered_by_growth(show, grown):
+    page = show("grown")
+    rows = page.locator("#time .changes tbody tr")
+    by_size = [topic.id for topic in sorted(grown[0].topics, key=lambda topic: (-topic.size, topic.id))]
+    numbers = lambda: [int(text) for text in rows.locator("th .id").all_inner_texts()]  # noqa: E731
+    assert numbers() == by_size
+    page.locator("#time select").select_option("growth")
+    frame = grown[0].changes(grown[2]["dates"]).filter(pl.col("against") == "earlier months")
+    assert numbers() == frame.sort("change", descending=True)["topic"].to_list()
+    assert "↑ new" in rows.nth(0).inner_text() + rows.nth(1).inner_text()
+
+
+def test_classes_and_their_largest_topics(show, grown):
+    page = show("grown")
+    first = page.locator("#classes .lists").first.locator("tbody tr")
+    assert first.count() == 41  # 40 desks, and one with a hostile name
+    assert "<s onclick='window.hacked=7'>" in first.first.inner_text()
+    assert "100 %" in first.first.inner_text()
+    assert page.locator("#classes .lists").nth(1).locator("tbody tr").count() == 4
+    assert page.locator("#classes .multiples svg").count() == 11
+    assert "<s onclick" in page.locator("#classes .multiples .name").first.inner_text()  # it clearly grew
+    assert page.locator("#classes").inner_text().lower().count("purity") == 0
+    assert "purity" in page.locator("#agreement").inner_text()
 
 
 def hover_somewhere(page):
@@ -222,6 +288,8 @@ def test_on_paper_all_cards_and_no_controls(show, sample):
     page = show("sample", color_scheme="dark")
     page.locator("#filter").fill("nosuchword")
     page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".card .body:visible").count() == len(sample[0].topics)
     assert page.locator(".card:visible").count() == len(sample[0].topics)
     assert not page.locator("nav").is_visible()
     assert not page.locator("#filter").is_visible()
@@ -232,7 +300,7 @@ def test_three_texts(show):
     page = show("tiny")
     assert page.locator(".card").count() == 1
     parts = page.eval_on_selector_all("main > section", "all => all.map(part => part.id)")
-    assert parts == ["checks", "sizes", "map", "topics", "number", "meaning"]
+    assert parts == ["findings", "sizes", "map", "topics", "checks", "number", "meaning"]
     assert "late parcel" in page.locator(".card").inner_text()
     assert "1 text (33 %) has no known word" in page.locator("#checks").inner_text()
 

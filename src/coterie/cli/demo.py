@@ -44,9 +44,13 @@ def demo(out: Path) -> None:
 
     model = TopicModel(_TOPICS, language=_LANGUAGES)
     with shown():
-        run = fit_run(read_texts(datasets.SAMPLE_FILE, "text"), out, model, edits=(), command="coterie demo")
+        run = fit_run(
+            read_texts(datasets.SAMPLE_FILE, "text"), out, model,
+            edits=(), date="date", class_column="category", command="coterie demo",
+        )  # fmt: skip
     languages = ",".join(_LANGUAGES)
     typed = f'coterie fit "$(coterie data path sample)" --text text --language {languages} --topics {_TOPICS}'
+    typed += " --date date --class-column category"
     click.echo(f"{typed} --out {shlex.quote(str(out))}")
     show_run(run, "the built-in sample")
     assignments = run.model.assign(_NEW)

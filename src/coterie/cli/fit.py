@@ -191,12 +191,16 @@ def show_run(run: Run, source_name: str) -> None:
         )
     )
     folder = shlex.quote(str(run.folder))
-    for command, about in (
-        (f"coterie topics {folder} --examples 3", "show typical texts of each topic"),
-        (f"coterie assign {folder} new.csv", "assign new texts to these topics"),
-        (f"coterie edit rename {folder} 0 'A name'", "edit topics; also merge, split, ban, pin, undo"),
-    ):
-        out.print(Text(f"  {safe(command):<{len(folder) + 31}}  {about}"), soft_wrap=True)
+    hints = {
+        f"coterie topics {folder} --examples 3": "show typical texts of each topic",
+        f"coterie assign {folder} new.csv": "assign new texts to these topics",
+        f"coterie edit rename {folder} 0 'A name'": "edit topics; also merge, split, ban, pin, undo",
+    }
+    if date := run.info["data"].get("date"):
+        hints[f"coterie topics {folder} --over-time {shlex.quote(date)}"] = "show what grew or fell"
+    width = max(len(safe(command)) for command in hints)
+    for command, about in hints.items():
+        out.print(Text(f"  {safe(command):<{width}}  {about}"), soft_wrap=True)
 
 
 def _about_embeddings(model: TopicModel) -> str:

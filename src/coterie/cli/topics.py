@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from coterie.results import Topic
-    from coterie.runs import Run
-    from coterie.topics import TopicModel
 
 _TERMS = 8
-#: Most periods or classes shown side by side.
-_MOST_COLUMNS = 13
 
 
 @click.command()
@@ -42,12 +38,23 @@ _MOST_COLUMNS = 13
     default=0,
     help="Typical texts to show for each topic.",
 )
-@click.option("--by", metavar="COLUMN", help="Count the texts of each topic for each value of a column.")
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Count the texts of each topic for each value of a column, or with --over-time those of each value.",
+)
 @click.option(
     "--over-time",
     metavar="COLUMN",
-    help="Count the texts of each topic over time, using the dates in a column.",
+    help="Count the texts of each topic over time, using the dates in a column, and show what grew or fell.",
 )
+@click.option(
+    "--changes", is_flag=True, help="With --over-time: only what grew or fell, also with --json and --out."
+)
+@click.option(
+    "--sort", type=click.Choice(["size", "growth"]), default="size", show_default=True,
+    help="Order of the topics; by growth with --over-time only.",
+)  # fmt: skip
 @click.option(
     "--every", type=click.Choice(["auto", "day", "week", "month", "quarter", "year"]), default="auto",
     show_default=True, help="Length of a period for --over-time.",
@@ -66,6 +73,8 @@ def topics(
     examples: int,
     by: str | None,
     over_time: str | None,
+    changes: bool,
+    sort: str,
     every: Any,
     tree: bool,
     out: Path | None,
@@ -78,31 +87,36 @@ def topics(
       coterie topics run
       coterie topics run --examples 2
       coterie topics run --over-time date --every month
+      coterie topics run --over-time date --changes --sort growth
       coterie topics run --by team --out by-team.csv
+      coterie topics run --by team --over-time date
       coterie topics run --tree
     """
     from rich.text import Text
 
+    from coterie.cli.grouped import grouped
     from coterie.runs import open_run, with_run
 
-    if sum([by is not None, over_time is not None, tree]) > 1:
-        raise InputError("--by, --over-time and --tree cannot be combined; choose one")
+    if tree and (by is not None or over_time is not None):
+        raise InputError("--tree cannot be combined with --by or --over-time; choose one")
+    if over_time is None and (changes or sort == "growth"):
+        raise InputError("--changes and --sort growth need dates: add --over-time COLUMN")
     with shown(as_json):
         if by is not None or over_time is not None:
-            model, frame = with_run(run, lambda opened: _grouped(opened, by, over_time, every))
-        else:
-            model = open_run(run).model
-            frame = model.topics.frame()
+            tables = with_run(run, lambda opened: grouped(opened, by, over_time, every, sort))
+            if out is not None:
+                _write(tables.chosen(changes), out)
+            print_json(tables.chosen(changes).to_dicts()) if as_json else tables.show(changes)
+            return
+        model = open_run(run).model
         if tree:
             branch = model.hierarchy()
             print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
             return
     if out is not None:
-        _write(frame, out)
+        _write(model.topics.frame(), out)
     if as_json:
-        print_json(frame.to_dicts() if by or over_time else model.topics)
-    elif by is not None or over_time is not None:
-        console().print(_grouped_table(frame))
+        print_json(model.topics)
     else:
         lost = model.n_texts_ - model.n_known_
         console().print(topics_table(model.topics, terms, examples, lost, model.n_texts_))
@@ -138,48 +152,6 @@ def topics_table(
         headings, rows = headings[:3] + headings[4:], [row[:3] + row[4:] for row in rows]
     many = f"{len(topics)} topics" if len(topics) != 1 else "1 topic"
     return table(headings, rows, title=title or many, right=["share", "coherence"])
-
-
-def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> tuple[TopicModel, pl.DataFrame]:
-    from coterie.text.inputs import listed
-
-    column = by if by is not None else over_time
-    rows = run.input()
-    if column not in rows.columns:
-        raise InputError(
-            f"the input of {run.folder} has no column {column!r}; its columns are {listed(rows.columns)}"
-        )
-    model = run.with_texts()
-    values = rows[column]
-    return model, model.by_class(values) if by is not None else model.over_time(values, every)
-
-
-def _grouped_table(frame: pl.DataFrame) -> Table:
-    """Topics × groups if that is narrow enough, else one row for each pair."""
-    group = frame.columns[2]
-    groups = frame[group].unique(maintain_order=True).to_list()
-    if len(groups) <= _MOST_COLUMNS:
-        counts = {(row["topic"], row[group]): row["texts"] for row in frame.iter_rows(named=True)}
-        topics = frame.select("topic", "label").unique(maintain_order=True)
-        wide = [[topic, label, *(counts[topic, g] for g in groups)] for topic, label in topics.iter_rows()]
-        title = f"texts by {group}; --json and --out also give shares and the terms of each topic and {group}"
-        return table(["topic", "label", *(_short(g, groups) for g in groups)], wide, title=title, most=40)
-    rows = [
-        [topic, label, str(value), texts, f"{share:.1%}", ", ".join(terms)]
-        for topic, label, value, texts, share, terms in frame.iter_rows()
-        if texts
-    ]
-    headings = ["topic", "label", group, "texts", f"share of {group}", "terms"]
-    return table(headings, rows, right=[f"share of {group}"], most=60)
-
-
-def _short(group: Any, groups: list[Any]) -> str:
-    """A group as a heading: dates are cut to the month or year if all are first days of one."""
-    if not hasattr(group, "isoformat"):
-        return str(group)
-    if all(day.day == 1 for day in groups):
-        return f"{group:%Y}" if all(day.month == 1 for day in groups) else f"{group:%Y-%m}"
-    return str(group)
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:

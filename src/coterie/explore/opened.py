@@ -214,6 +214,7 @@ def overview(opened: OpenedRun) -> Overview:
         made=str(info.get("made", "")),
         parameters={name: _no_path(value) for name, value in info["parameters"].items()},
         warnings=_warnings(opened),
+        findings=opened.panel.findings(),
         checks=_checks(opened),
         topics=opened.panel.briefs(),
         edits=[EditEntry(number=i, sentence=str(edit)) for i, edit in enumerate(model.edits, start=1)],

@@ -21,14 +21,17 @@ from coterie.explore.schemas import (
     RelatedTerm,
     TopicDetail,
 )
+from coterie.explore.schemas_findings import Change, Findings
 from coterie.explore.search import Terms
 from coterie.explore.texts import Texts
 from coterie.map.colours import colours
 from coterie.map.layout import TopicMap
 from coterie.report import wording
+from coterie.report.findings import findings, sentence
 from coterie.report.groups import Columns, over_time
 from coterie.results import Topic
 from coterie.topics import TopicModel
+from coterie.topics.changes import Changes, changes
 
 Ints = npt.NDArray[np.int64]
 
@@ -63,6 +66,9 @@ class Panel:
         self._topics: list[Topic] = [model.topics[at] for at in order]
         self._ids = [topic.id for topic in self._topics]
         self.briefs = Once(self._briefs)
+        self.findings = Once(self._findings)
+        self._dates = Once(self._read_dates)
+        self._changes = Once(self._what_changed)
         self._examples = Once(self._example_rows)
         self._borders = Once(self._by_doubt)
         self._time = Once(self._over_time)
@@ -83,7 +89,7 @@ class Panel:
         return total / np.maximum(np.bincount(rows.topic[known], minlength=len(self._ids)), 1)
 
     def _briefs(self) -> list[Brief]:
-        points, means = self._topic_map(), self._means()
+        points, means, change = self._topic_map(), self._means(), self._change_of_each()
         shades = colours(points.shades)
         return [
             Brief(
@@ -97,6 +103,7 @@ class Panel:
                 coherence_words=wording.coherence(topic.coherence),
                 distinctiveness=round(topic.distinctiveness, 4),
                 confidence=round(float(means[index]), 4),
+                change=change[index],
                 colour=shades[index],
                 at=tuple(np.round(points.positions[index], 5).tolist()),
                 radius=round(float(points.radii[index]), 5),
@@ -221,17 +228,40 @@ class Panel:
 
     # --- over time, by class
 
-    def _over_time(self) -> dict[str, Any] | None:
-        rows = self._rows()
-        days = rows.days()
+    def _read_dates(self) -> pl.Series | None:
+        days = self._rows().days()
         if days is None:
             return None
-        dates = pl.Series(days).cast(pl.Date)
-        dates = (
-            pl.DataFrame({"x": dates, "there": days != NO_DAY}).select(pl.when("there").then("x")).to_series()
-        )
-        topics = np.where(rows.known(), rows.topic.astype(np.int64), -1)
-        periods = over_time(Columns(dates=dates), topics, len(self._ids))
+        dates = pl.DataFrame({"x": pl.Series(days).cast(pl.Date), "there": days != NO_DAY})
+        return dates.select(pl.when("there").then("x")).to_series()
+
+    def _counted(self) -> Ints:
+        """The index of the topic of each text, −1 for one without a known word."""
+        rows = self._rows()
+        return np.where(rows.known(), rows.topic.astype(np.int64), -1)
+
+    def _what_changed(self) -> Changes | None:
+        dates = self._dates()
+        return None if dates is None else changes(self._counted(), len(self._ids), dates)
+
+    def _change_of_each(self) -> list[Change | None]:
+        found = self._changes()
+        if found is None:
+            return [None] * len(self._ids)
+        growth = np.round(found.main.change, 6).tolist()
+        return [
+            Change(trend=trend, growth=growth[at], sentence=sentence(found, at))
+            for at, trend in enumerate(found.trends)
+        ]
+
+    def _findings(self) -> Findings:
+        return Findings(**findings(self._topics, self._counted(), self._dates(), self._changes()))
+
+    def _over_time(self) -> dict[str, Any] | None:
+        dates = self._dates()
+        if dates is None:
+            return None
+        periods = over_time(Columns(dates=dates), self._counted(), len(self._ids))
         return periods if periods and "periods" in periods else None
 
     def _timeline(self, index: int) -> OverTime | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from coterie.explore.schemas_findings import Change, Findings
 from coterie.report.wording import shortened
 
 #: Most rows of a pin, topics of a merge, terms of a ban, texts of a pin.
@@ -75,6 +76,7 @@ class Brief(BaseModel):
     coherence_words: str = Field(description="what that means")
     distinctiveness: float = Field(description="share of the uses of its terms that falls into this topic")
     confidence: float = Field(description="mean over its texts")
+    change: Change | None = Field(description="null without dates, or with all of them in one period")
     colour: str = Field(pattern="^#[0-9a-f]{6}$")
     at: tuple[float, float] = Field(description="centre of its disc on the map")
     radius: float
@@ -129,6 +131,7 @@ class Overview(BaseModel):
     made: str
     parameters: dict[str, Any]
     warnings: list[str]
+    findings: Findings
     checks: list[Check]
     topics: list[Brief]
     edits: list[EditEntry]

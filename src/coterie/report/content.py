@@ -15,7 +15,8 @@ from coterie.map.colours import colours
 from coterie.progress import tell
 from coterie.report import checks, wording
 from coterie.report.facts import NONE, Facts
-from coterie.report.groups import Columns, by_class, over_time
+from coterie.report.findings import findings
+from coterie.report.groups import Columns, by_class, changes_of, over_time, usable_dates
 from coterie.report.page import embedded
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic
@@ -48,17 +49,19 @@ def content(
     columns = columns or Columns()
     facts = Facts(model)
     topics, of_texts = [model.topics[at] for at in facts.order], facts.topics
+    found = changes_of(columns, of_texts, len(topics))
     return {
         "title": shortened(
             str(info.get("data", {}).get("source", "")).replace("\\", "/").split("/")[-1], 120
         ),
         "facts": _head(model, info, facts.collection.corpus.n_distinct),
+        "findings": findings(topics, of_texts, usable_dates(columns, len(of_texts))[0], found),
         "checks": _checks(facts, info, topics),
         "topics": _cards(facts, topics),
         "map": _map(facts),
         "similarity": _similarity(facts, topics),
         "tree": _branch(model.hierarchy()) if len(topics) > 1 else None,
-        "time": over_time(columns, of_texts, len(topics)),
+        "time": over_time(columns, of_texts, len(topics), found),
         "classes": by_class(columns, of_texts, len(topics), model.labels_),
         "number": _number(model),
         **wording.edit_lines(tuple(model.edits)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,20 +11,16 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.metrics import clustering_scores
-from coterie.report.wording import shortened
-from coterie.topics.trends import Period, periods, read_dates
+from coterie.report.wording import points, shortened
+from coterie.topics.changes import Changes, Comparison, changes, trend
+from coterie.topics.trends import all_periods, chosen_period, numbered, periods, read_dates
 
 Ints = npt.NDArray[np.integer[Any]]
 
-#: Names of periods and about how many days they have; the finest that gives few enough is taken.
-_PERIODS: tuple[tuple[Period, int], ...] = (
-    ("day", 1), ("week", 7), ("month", 30), ("quarter", 91), ("year", 365),
-)  # fmt: skip
-_MOST_PERIODS = 24
 #: Years that are counted together where there are too many, and the most bars a timeline has.
 _YEARS, _MOST_BARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 48
-#: More classes make no table that a person reads.
-MOST_CLASSES = 60
+#: Classes that are listed, and how many of a topic; more columns make no table that a person reads.
+MOST_CLASSES, _FIRST, MOST_COLUMNS = 200, 3, 60
 
 
 @dataclass(frozen=True)
@@ -38,30 +33,36 @@ class Columns:
     class_name: str = ""
 
 
-def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] | None:
-    """Texts of each topic in each period, periods without a text included; None without dates.
+def usable_dates(columns: Columns, n_texts: int) -> tuple[pl.Series | None, str]:
+    """The dates of the texts, or None and why they cannot be used; without a column there is no reason."""
+    if columns.dates is None:
+        return None, ""
+    try:
+        dates, bad = read_dates(columns.dates)
+        dates = _one_each(dates, n_texts)
+    except InputError as error:
+        return None, f"The dates could not be read: {shortened(str(error), 200)}."
+    n_dated = n_texts - dates.null_count()
+    if bad is not None and bad.count > n_dated:  # this is no column of dates
+        return None, f"The dates could not be read: {shortened(bad.sentence, 200)}."
+    return (dates, "") if n_dated else (None, "No text has a date.")
 
-    `topics` are the indexes of their topics, negative for texts that do not count.
+
+def over_time(
+    columns: Columns, topics: Ints, n_topics: int, found: Changes | None = None
+) -> dict[str, Any] | None:
+    """Texts of each topic in each period, periods without a text included, and what `found` says of changes.
+
+    `topics` are the indexes of their topics, negative for texts that do not count. None without dates.
     """
     if columns.dates is None:
         return None
     name = shortened(columns.date_name, 60)
-    try:
-        dates, bad = read_dates(columns.dates)
-        dates = _one_each(dates, len(topics))
-    except InputError as error:
-        return {"name": name, "note": f"The dates could not be read: {shortened(str(error), 200)}."}
+    dates, note = usable_dates(columns, len(topics))
+    if dates is None:
+        return {"name": name, "note": note}
     dated = dates.is_not_null().to_numpy()
-    if bad is not None and bad.count > dated.sum():  # this is no column of dates
-        return {"name": name, "note": f"The dates could not be read: {shortened(bad.sentence, 200)}."}
-    if not dated.any():
-        return {"name": name, "note": "No text has a date."}
-    unit, begins = _periods(dates.drop_nulls())
-    known = _all_periods(begins, unit)
-    number = begins.replace_strict(known, np.arange(len(known)), return_dtype=pl.Int64).to_numpy()
-    step = next((years for years in _YEARS if len(known) / years <= _MOST_BARS), _YEARS[-1])
-    if step > 1:
-        number, known, unit = number // step, known[::step], f"{step} years"
+    known, number, unit = _numbered_periods(dates.drop_nulls())
     counts = _table(topics[dated], number, n_topics, len(known))
     return {
         "name": name,
@@ -70,21 +71,49 @@ def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] |
         "totals": counts.sum(axis=0).tolist(),
         "texts": counts.tolist(),
         "undated": int((~dated).sum()),
+        "changes": changed(found),
         "note": "",
     }
 
 
-def _periods(dates: pl.Series) -> tuple[str, pl.Series]:
-    low, high = dates.min(), dates.max()
-    span = (high - low).days if isinstance(low, dt.date) and isinstance(high, dt.date) else 0
-    fits = [unit for unit, days in _PERIODS if span / days <= _MOST_PERIODS]
-    unit: Period = (fits or ["year"])[0]
-    return unit, periods(dates, unit)
+def changes_of(columns: Columns, topics: Ints, n_topics: int) -> Changes | None:
+    """What grew and fell; None without dates, or with all of them in one period."""
+    dates, _ = usable_dates(columns, len(topics))
+    return None if dates is None else changes(topics, n_topics, dates)
 
 
-def _all_periods(begins: pl.Series, unit: str) -> pl.Series:
-    every = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}[unit]
-    return pl.select(pl.date_range(begins.min(), begins.max(), every)).to_series()  # type: ignore[arg-type]
+def changed(found: Changes | None) -> dict[str, Any] | None:
+    """What grew and fell, as the page shows it: for each group one entry for each comparison."""
+    if found is None:
+        return None
+    return {
+        "period": str(found.span),
+        "against": [[one.name, str(one.span)] for one in found.comparisons],
+        "texts": found.texts.tolist(),
+        "shares": np.round(found.share, 6).tolist(),
+        "changes": [
+            [
+                [round(float(one.change[group]), 6), _points(one, group), trend(one, found.share, group)]
+                for one in found.comparisons
+            ]
+            for group in range(len(found.texts))
+        ],
+        "clearest": found.clearest.tolist(),
+    }
+
+
+def _points(one: Comparison, group: int) -> str:
+    return points(float(one.change[group]), float(one.low[group]), float(one.high[group]))
+
+
+def _numbered_periods(dates: pl.Series) -> tuple[pl.Series, Ints, str]:
+    """First days of all periods, the number of the period of each date, and how long a period is."""
+    every = chosen_period(dates, "auto")
+    begins = periods(dates, every)
+    known = all_periods(begins, every)
+    number = begins.replace_strict(known, np.arange(len(known)), return_dtype=pl.Int64).to_numpy()
+    step = next((years for years in _YEARS if len(known) / years <= _MOST_BARS), _YEARS[-1])
+    return (known[::step], number // step, f"{step} years") if step > 1 else (known, number, str(every))
 
 
 def _spelled(begin: Any, unit: str) -> str:
@@ -100,39 +129,59 @@ def by_class(columns: Columns, topics: Ints, n_topics: int, given: Ints) -> dict
     """Texts of each topic in each class, and how far topics are classes; None without classes.
 
     A text without a known word, whose topic is negative, is in no cell; the scores are those of the topics
-    that all texts are `given`.
+    that all texts are `given`. The table of all pairs is there if classes are few enough.
     """
     if columns.classes is None:
         return None
     name = shortened(columns.class_name, 60)
     try:
-        values = _one_each(columns.classes.cast(pl.String), len(topics))
+        number, known = numbered(columns.classes.cast(pl.String), len(topics))
     except InputError as error:
         return {"name": name, "note": f"{error}."}
-    known = values.drop_nulls().unique().sort()
     if not len(known):
         return {"name": name, "note": "No text has a class."}
-    if len(known) > MOST_CLASSES:
-        return {"name": name, "note": f"There are {len(known):,} classes, too many for a table."}
-    classed = values.is_not_null().to_numpy()
-    number = values.drop_nulls().replace_strict(
-        known, np.arange(len(known)), return_dtype=pl.Int64
-    ).to_numpy()  # fmt: skip
-    counts = _table(topics[classed], number, n_topics, len(known))
-    scores = clustering_scores(number, given[classed])
-    # a class stands where the topic does that holds most of it: agreement shows as a diagonal
-    order = np.lexsort((-counts.sum(axis=0), counts.argmax(axis=0)))
+    classed = number >= 0
+    counts = _table(topics[classed], number[classed], n_topics, len(known))
+    scores = clustering_scores(number[classed], given[classed])
+    shown = np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CLASSES]
+    # in the table, a class stands where the topic does that holds most of it: agreement shows as a diagonal
+    order = shown[np.lexsort((shown, -counts.sum(axis=0)[shown], counts.argmax(axis=0)[shown]))]
     return {
         "name": name,
         "classes": [shortened(known[int(at)], 60) or "(empty)" for at in order],
         "totals": counts.sum(axis=0)[order].tolist(),
-        "texts": counts[:, order].tolist(),
+        "texts": counts[:, order].tolist() if len(known) <= MOST_COLUMNS else None,
+        "sizes": counts.sum(axis=1).tolist(),
+        "largest": _largest(counts.T[order]),
+        "largestClasses": _largest(counts[:, order]),
+        "time": _classes_over_time(columns, np.where(topics >= 0, number, -1), len(known), order),
+        "left": len(known) - len(order),
         "unclassed": int((~classed).sum()),
         "scores": {
             key: round(float(getattr(scores, key)), 4) for key in ("purity", "nmi", "ari", "accuracy")
         },
         "note": "",
     }
+
+
+def _largest(counts: Ints) -> list[list[list[int]]]:
+    """For each row the columns that have most of it, with their counts."""
+    best = np.argsort(-counts, axis=1, kind="stable")[:, :_FIRST]
+    return [
+        [[int(at), int(row[at])] for at in some if row[at]] for row, some in zip(counts, best, strict=True)
+    ]
+
+
+def _classes_over_time(columns: Columns, classes: Ints, n_classes: int, order: Ints) -> dict[str, Any] | None:
+    """Texts of each class in each period, and what grew or fell; None without dates."""
+    counted = over_time(columns, classes, n_classes, changes_of(columns, classes, n_classes))
+    if counted is None or counted["note"]:
+        return None
+    counted["texts"] = [counted["texts"][at] for at in order]
+    if changes := counted["changes"]:
+        for key in ("texts", "shares", "changes", "clearest"):
+            changes[key] = [changes[key][at] for at in order]
+    return counted
 
 
 def _one_each(values: pl.Series, n_texts: int) -> pl.Series:

@@ -42,6 +42,17 @@ def share(part: float, whole: float) -> str:
     return f"{math.floor(percent + 0.5)} %"
 
 
+def points(change: float, low: float, high: float) -> str:
+    """A change of a share in percentage points, with its interval; small ones with two decimals.
+
+    >>> points(0.0191, 0.004, 0.0344), points(-0.2, -0.25, 0.0001), points(0.0004, 0.0001, 0.0007)
+    ('+1.9 (+0.4 to +3.4)', '−20.0 (−25.0 to +0.0)', '+0.04 (+0.01 to +0.07)')
+    """
+    digits = 2 if max(abs(low), abs(high)) < 0.01 else 1
+    said = [f"{100 * value:+.{digits}f}".replace("-", "−") for value in (change, low, high)]
+    return f"{said[0]} ({said[1]} to {said[2]})"
+
+
 def many(number: int, one: str, more: str = "") -> str:
     """A number with its noun.
 

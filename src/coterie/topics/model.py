@@ -36,6 +36,7 @@ from coterie.text.inputs import text_batches
 from coterie.topics import editing
 from coterie.topics import state as write
 from coterie.topics.answers import assignments, score_texts, scores_of, topic_ids
+from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
@@ -45,7 +46,9 @@ from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
 from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
 from coterie.topics.tree import tree
-from coterie.topics.trends import Period, as_classes, as_dates, by_group, periods
+from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
+
+_NEED_TEXTS = "counts over time and by class need the fitted texts"
 
 
 class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
@@ -319,9 +322,38 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """Number of fitted texts that have a known word, or were put into a topic."""
         return self.n_texts_ - round(self.state.description.lost)
 
-    def over_time(self, dates: Any, every: Period = "auto") -> pl.DataFrame:
-        """Texts, share and typical terms of each topic in each period; `dates` has one date per text."""
-        return self._by(periods(as_dates(dates), every).rename("period"))
+    def over_time(self, dates: Any, every: Period = "auto", classes: Any = None) -> pl.DataFrame:
+        """Texts, share and own terms of each topic in each period; `dates` has one date per text.
+
+        Where `classes` are given, texts and share of each class.
+        """
+        starts = periods(as_dates(dates), every).rename("period")
+        if classes is None:
+            return self._by(starts)
+        there = self._counted_texts() >= 0
+        classes = as_classes(classes)
+        for column in (starts, classes):
+            numbered(column, len(there))
+        return class_periods(classes, starts, there)
+
+    def changes(self, dates: Any, every: Period = "auto", classes: Any = None) -> pl.DataFrame:
+        """How the share of each topic in the last period changed, against the period and the year before.
+
+        One row per topic and comparison, or per class where `classes` are given. `low` and `high` are the
+        limits of `change`, a difference of shares; they hold for all rows at once, with a probability of
+        95 %. `trend` is *new*, *grew* or *fell* where a change is clear, else empty
+        (`coterie.topics.changes`). If all texts are of one period, there are no rows.
+        """
+        groups = self._counted_texts()
+        names: dict[str, list[Any]] = {
+            "topic": [topic.id for topic in self.topics],
+            "label": [topic.label for topic in self.topics],
+        }
+        if classes is not None:
+            numbers, known = numbered(as_classes(classes), len(groups))
+            groups, names = np.where(groups >= 0, numbers, -1), {"class": known.to_list()}
+        found = changes(groups, len(next(iter(names.values()))), as_dates(dates), every)
+        return frame(found, {name: pl.Series(name, values) for name, values in names.items()})
 
     def by_class(self, classes: Any) -> pl.DataFrame:
         """Texts, share and own terms of each topic in each class; `classes` has one for each text."""
@@ -332,8 +364,15 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         topics, described = self.topics, self.state.description
         return tree(topics, described.centers, described.counts, self.vectorizer_.vocabulary_.display)
 
+    def _counted_texts(self) -> Ints:
+        """The number of the topic of each text, −1 for one without a known word."""
+        collection = self._with_texts(_NEED_TEXTS)
+        assert self.state.scores is not None
+        columns: Ints = self.state.scores.topic[collection.corpus.rows]
+        return columns
+
     def _by(self, groups: pl.Series) -> pl.DataFrame:
-        collection = self._with_texts("counts over time and by class need the fitted texts")
+        collection = self._with_texts(_NEED_TEXTS)
         scorer, scores = self.state.edited.scorer, self.state.scores
         assert scores is not None
         labels = [topic.label for topic in self.topics]

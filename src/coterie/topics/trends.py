@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix
+from scipy.stats import binom
 
 from coterie.cluster.wording import distinctive
 from coterie.engines import Block, Engine
@@ -21,7 +22,7 @@ from coterie.topics.reshape import Ints
 Period = Literal["auto", "day", "week", "month", "quarter", "year"]
 
 #: How polars calls a period, and about how many days it has.
-_PERIODS = {
+_PERIODS: dict[Period, tuple[str, int]] = {
     "day": ("1d", 1),
     "week": ("1w", 7),
     "month": ("1mo", 30),
@@ -30,7 +31,8 @@ _PERIODS = {
 }
 #: "auto" takes the finest period that gives at most so many.
 _MOST_PERIODS = 24
-_TERMS = 5
+#: Terms of a topic in a group, and how probable it is that chance alone gives a topic one such term.
+_TERMS, _CHANCE = 5, 0.05
 
 
 def as_dates(values: Any) -> pl.Series:
@@ -111,17 +113,39 @@ def _spelled(value: Any) -> str | None:
     return str(value).encode("utf-8", "replace").decode().strip() or None
 
 
-def periods(dates: pl.Series, every: Period) -> pl.Series:
-    """The first day of the period of each date."""
+def chosen_period(dates: pl.Series, every: Period) -> Period:
+    """The length of a period: as asked for, or the finest that gives few enough."""
     if not isinstance(every, str) or every not in ("auto", *_PERIODS):
         raise InputError(f"every must be auto, {', '.join(_PERIODS)}; got {shown(every)}")
-    chosen: str = every
-    if every == "auto":
-        low, high = dates.min(), dates.max()
-        span = (high - low).days if isinstance(low, dt.date) and isinstance(high, dt.date) else 0
-        fits = [name for name, (_, days) in _PERIODS.items() if span / days <= _MOST_PERIODS]
-        chosen = (fits or ["year"])[0]
-    return dates.dt.truncate(_PERIODS[chosen][0]).cast(pl.Date)
+    if every != "auto":
+        return every
+    low, high = dates.min(), dates.max()
+    span = (high - low).days if isinstance(low, dt.date) and isinstance(high, dt.date) else 0
+    return next((name for name, (_, days) in _PERIODS.items() if span / days <= _MOST_PERIODS), "year")
+
+
+def periods(dates: pl.Series, every: Period) -> pl.Series:
+    """The first day of the period of each date."""
+    return dates.dt.truncate(_PERIODS[chosen_period(dates, every)][0]).cast(pl.Date)
+
+
+def all_periods(begins: pl.Series, every: Period) -> pl.Series:
+    """The first days of all periods from the first to the last, those without a text included."""
+    return pl.select(pl.date_range(begins.min(), begins.max(), _PERIODS[every][0])).to_series()  # type: ignore[arg-type]
+
+
+def numbered(groups: pl.Series, n_texts: int) -> tuple[Ints, pl.Series]:
+    """The number of the group of each text, −1 where it has none, and the groups in order.
+
+    >>> number, known = numbered(pl.Series(["b", None, "a"]), 3)
+    >>> number, known.to_list()
+    (array([ 1, -1,  0]), ['a', 'b'])
+    """
+    if len(groups) != n_texts:
+        raise InputError(f"one value per text is needed: got {len(groups):,} for {n_texts:,} texts")
+    known = groups.drop_nulls().unique().sort()
+    number = groups.replace_strict(known, np.arange(len(known)), default=-1, return_dtype=pl.Int64)
+    return number.to_numpy(), known
 
 
 def by_group(
@@ -138,14 +162,10 @@ def by_group(
     `rows` is the distinct row of each text, `topic_columns` the column of the topic of each distinct row,
     −1 for texts that do not count. The words are those that the topic uses more in this group than otherwise.
     """
-    if len(groups) != len(rows):
-        raise InputError(f"one value per text is needed: got {len(groups):,} for {len(rows):,} texts")
-    known = groups.drop_nulls().unique().sort()
-    number = groups.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
+    number, known = numbered(groups, len(rows))
     rows = np.asarray(rows)
-    there = number.is_not_null().to_numpy() & (topic_columns[rows] >= 0)
-    group = number.to_numpy()[there].astype(np.int64)
-    row = rows[there]
+    there = (number >= 0) & (topic_columns[rows] >= 0)
+    group, row = number[there], rows[there]
     cell = topic_columns[row].astype(np.int64) * max(len(known), 1) + group
     n_cells = len(ids) * len(known)
     member = csr_matrix((np.ones(len(row)), (cell, row)), shape=(n_cells, documents.n_rows))
@@ -172,17 +192,32 @@ def by_group(
     )  # fmt: skip
 
 
+def class_periods(classes: pl.Series, starts: pl.Series, there: npt.NDArray[np.bool_]) -> pl.DataFrame:
+    """Texts of each class in each period, and their share of it; only texts that are `there` count."""
+    both = pl.DataFrame({"class": classes, "period": starts}).filter(there).drop_nulls()
+    every = both.select(pl.col("class").unique().sort()).join(
+        both.select(pl.col("period").unique().sort()), how="cross"
+    )
+    counts = both.group_by("class", "period").agg(pl.len().cast(pl.Int64).alias("texts"))
+    table = every.join(counts, on=["class", "period"], how="left", maintain_order="left")
+    share = pl.col("texts") / pl.col("texts").sum().over("period")
+    return table.with_columns(pl.col("texts").fill_null(0)).with_columns(share.alias("share"))
+
+
 def _counted(block: Block, member: csr_matrix) -> csr_matrix:
     return (member[:, block.start : block.start + block.X.shape[0]] @ block.X).tocsr()
 
 
 def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[str]) -> list[list[str]]:
-    """For each group, the terms that the topic uses more often there than overall."""
+    """For each group, the terms that the topic uses more often there than overall, and not by chance."""
     cells = counts[topic * n_groups : (topic + 1) * n_groups].toarray()
-    whole = cells.sum(axis=0) / max(float(cells.sum()), 1e-300)
+    whole = cells.sum(axis=0)
+    total = float(whole.sum()) or 1.0
+    chance = _CHANCE / ((np.count_nonzero(whole) or 1) * n_groups)
     words = []
     for row in cells:
-        score = distinctive(row[None] / max(float(row.sum()), 1e-300), whole)[0]
-        best = np.argsort(-np.round(score, 12), kind="stable")[:_TERMS]
-        words.append([names[column] for column in best if row[column] > 0])
+        score = distinctive(row[None] / max(float(row.sum()), 1e-300), whole / total)[0]
+        best = np.argsort(-np.round(score, 12), kind="stable")[: 4 * _TERMS]
+        clear = binom.sf(row[best] - 1, whole[best], float(row.sum()) / total) < chance
+        words.append([names[column] for column in best[clear][:_TERMS]])
     return words

@@ -1,7 +1,7 @@
 // The panel at the right: the topic that is chosen, or the run where none is.
 import { bdi, button, cut, day, h, swatch, track } from "./dom.js";
 import { count, decimal, many, percent } from "./numbers.js";
-import { say, topicName } from "./ui.js";
+import { say, topicName, trendArrow } from "./ui.js";
 import { address, state, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
 import { histogram, timeline } from "./charts.js";
@@ -56,7 +56,7 @@ function body(topic) {
   return h("div", { class: "panel-body" },
     termPart(topic),
     h("h3", {}, "Quality"), measures(topic),
-    topic.over_time ? [h("h3", {}, "Over time"), overTime(topic.over_time, shade)] : null,
+    topic.over_time ? [h("h3", {}, "Over time"), overTime(topic.over_time, shade), topic.change ? h("p", { class: "small change" }, trendArrow(topic.change), topic.change.trend ? null : h("span", { class: "quiet" }, "No clear change: "), topic.change.sentence) : null] : null,
     topic.by_class && topic.by_class.length ? [h("h3", {}, "By ", bdi(cut(state.overview.label || "class", 40))), classBars(topic.by_class, shade)] : null,
     h("h3", {}, "Typical texts"), words(topic.examples, "None.", () => null),
     h("h3", {}, "Borderline texts"), words(topic.borderline, "None: all its texts fit well.", or),
@@ -153,6 +153,7 @@ export function showRun(element) {
     h("dl", { class: "run-facts" },
       fact("texts", [count(overview.texts), overview.distinct < overview.texts ? h("span", { class: "quiet" }, `, ${count(overview.distinct)} different`) : null]),
       fact("topics", count(overview.topics.length)), fact("from", bdi(cut(overview.source || "–", 120))), fact("column", bdi(cut(overview.column || "–", 80))), overview.made ? fact("made", day(overview.made)) : null),
+    findingsPart(overview.findings),
     h("h3", {}, "Worth knowing"),
     h("ul", { class: "checks" }, overview.warnings.map((text) => check({ look: true, text })), overview.checks.map(check)),
     edits,
@@ -160,6 +161,14 @@ export function showRun(element) {
     h("p", { class: "quiet" }, "Each point on the map is a text, coloured by topic. Select a topic in the list or on the map, or select texts with the lasso. Every view has its own URL: copy it to share the view."),
     h("dl", { class: "keys" }, [["/", "search"], ["t", "try a text"], ["[ ]", "previous, next topic"], ["Space", "select a text in the table"], ["Esc", "close, clear"]].map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("p", { class: "small" }, overview.has_report ? [h("a", { href: `/api${runPath("/report")}`, target: "_blank", rel: "noopener" }, "report of this run"), " · "] : null, h("a", { href: "/docs", target: "_blank", rel: "noopener" }, "API"))));
+}
+
+/** The biggest topic, and those that grew, fell or are new. */
+function findingsPart({ items, note }) {
+  if (!items.length) return null;
+  const item = ({ kind, topic, text, quote }) => h("li", {}, h("strong", {}, trendArrow(topicOf(topic)?.change && kind !== "Biggest" ? topicOf(topic).change : null), kind), " ",
+    h("button", { type: "button", class: "link", onclick: () => chooseTopic(topic) }, topicName(topicOf(topic), 60)), h("span", { class: "said" }, text), quote ? h("q", { class: "quiet" }, bdi(quote)) : null);
+  return [h("h3", {}, "In short"), h("ul", { class: "findings" }, items.map(item)), note ? h("p", { class: "quiet small" }, note) : null];
 }
 
 function check({ look, text }) {

@@ -1,12 +1,12 @@
 // The list of topics: sorted, filtered, chosen with mouse or keys.
 import { bdi, button, byId, h } from "./dom.js";
 import { count, decimal, many, percent } from "./numbers.js";
-import { announce } from "./ui.js";
+import { announce, trendArrow } from "./ui.js";
 import { state, subscribe, update } from "./state.js";
 import { chooseTopic } from "./run.js";
 
 const MANY = 12; // from so many topics on a box to find one is worth its room
-const SORTS = { size: "by size", name: "by name", coherence: "by coherence" };
+const SORTS = { size: "by size", growth: "by growth", name: "by name", coherence: "by coherence" };
 const view = { sort: "size", wanted: "" };
 
 /** Draw the list into #topics and keep it so. */
@@ -24,6 +24,9 @@ export function createTopics() {
     const { overview } = state;
     if (!overview) return;
     find.hidden = overview.topics.length <= MANY;
+    const dated = overview.topics.some((topic) => topic.change);
+    sort.querySelector("[value=growth]").hidden = sort.querySelector("[value=growth]").disabled = !dated;
+    if (!dated && view.sort === "growth") sort.value = view.sort = "size";
     const most = Math.max(...overview.topics.map((topic) => topic.size), 1);
     const shown = sorted(overview.topics.filter(matches));
     const focused = document.activeElement && list.contains(document.activeElement) ? document.activeElement.dataset.id : null;
@@ -77,18 +80,20 @@ function matches(topic) {
 
 function sorted(topics) {
   const byName = (a, b) => a.label.localeCompare(b.label);
-  const orders = { size: (a, b) => b.size - a.size, name: byName, coherence: (a, b) => b.coherence - a.coherence || byName(a, b) };
+  const growth = (topic) => (topic.change ? topic.change.growth : 0);
+  const orders = { size: (a, b) => b.size - a.size, growth: (a, b) => growth(b) - growth(a) || byName(a, b), name: byName, coherence: (a, b) => b.coherence - a.coherence || byName(a, b) };
   return [...topics].sort(orders[view.sort]);
 }
 
 function item(topic, most) {
-  const number = view.sort === "coherence" ? decimal(topic.coherence) : percent(topic.share);
-  return h("li", {}, h("button", { type: "button", "data-id": topic.id, title: `${topic.label}\n${many(topic.size, "text")} · ${percent(topic.share)} · coherence ${decimal(topic.coherence)}`,
+  const { change } = topic, numbers = { coherence: () => decimal(topic.coherence), growth: () => `${change.growth < 0 ? "" : "+"}${decimal(100 * change.growth, 1)}` };
+  const number = (numbers[view.sort] || (() => percent(topic.share)))();
+  return h("li", {}, h("button", { type: "button", "data-id": topic.id, title: `${topic.label}\n${many(topic.size, "text")} · ${percent(topic.share)} · coherence ${decimal(topic.coherence)}${change ? `\n${change.sentence}` : ""}`,
     onclick: (event) => chosen(topic.id, event.shiftKey || event.ctrlKey || event.metaKey) },
   h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", "--part": `${((100 * topic.size) / most).toFixed(2)}%`, "--shade": topic.colour })),
-  h("span", { class: "number quiet" }, number),
+  h("span", { class: "number quiet" }, trendArrow(change), number),
   h("span", { class: "name one-line" }, bdi(topic.label)),
-  h("span", { class: "hidden" }, `, ${many(topic.size, "text")}`)));
+  h("span", { class: "hidden" }, `, ${many(topic.size, "text")}${change && change.trend ? `, ${change.trend}` : ""}`)));
 }
 
 function chosen(id, more) {

@@ -43,3 +43,8 @@ export function later(fn, milliseconds) {
   call.cancel = () => clearTimeout(timer);
   return call;
 }
+
+/** An arrow where the share of a topic clearly changed; what it means is said beside it, for those who cannot see it. */
+export function trendArrow(change) {
+  return change && change.trend ? h("span", { class: `arrow ${change.trend}`, "aria-hidden": "true" }, change.trend === "fell" ? "↓" : "↑") : null;
+}

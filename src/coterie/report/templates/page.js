@@ -1,9 +1,9 @@
 // Puts the parts together.
 import { byId, h } from "./dom.js";
-import { cardsPart, checksPart, classesPart, editsPart, foot, head, mapPart, meaningPart, numberPart, relationsPart, sizesPart, timePart } from "./sections.js";
+import { agreementPart, cardsPart, checksPart, classesPart, editsPart, findingsPart, foot, head, mapPart, meaningPart, numberPart, relationsPart, sizesPart, timePart } from "./sections.js";
 
 const map = mapPart(), cards = cardsPart();
-const parts = [checksPart(), sizesPart(), map.part || map, cards.part, relationsPart(), timePart(), classesPart(), numberPart(), editsPart(), meaningPart()].filter(Boolean);
+const parts = [findingsPart(), sizesPart(), timePart(), classesPart(), map.part || map, cards.part, relationsPart(), checksPart(), numberPart(), agreementPart(), editsPart(), meaningPart()].filter(Boolean);
 byId("head").append(...head());
 byId("main").append(...parts);
 byId("foot").append(foot());

@@ -6,17 +6,35 @@ import { TopicMap } from "./map.js";
 import { count, decimal, many, percent } from "./numbers.js";
 import { curvePicture, heatMap, treePicture } from "./pictures.js";
 
+const ARROWS = { new: "↑", grew: "↑", fell: "↓" };
+
 export function head() {
   const { facts } = content;
   const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
-  const skipped = facts.skipped ? ` ${many(facts.skipped, "row")} could not be read and ${facts.skipped === 1 ? "was" : "were"} skipped.` : "";
   return [
     h("h1", {}, "Topics of ", bdi(content.title || "texts")),
     h("dl", { class: "facts" }, fact("texts", count(facts.texts)), fact(facts.topics === 1 ? "topic" : "topics", count(facts.topics)),
       fact("different texts", count(facts.distinct)), facts.made ? fact("made", day(facts.made)) : null),
-    h("p", { class: "quiet" }, facts.asked.join(" "),
-      facts.column ? [" The texts are in the column ", bdi(facts.column), "."] : "", skipped),
   ];
+}
+
+/** What the reader wants to know first: which topics are biggest, which grew, fell or are new. */
+export function findingsPart() {
+  const { items, note } = content.findings, look = content.checks.filter((check) => check.look).length;
+  const item = ({ kind, topic, text, quote }) => h("li", {}, h("span", { class: `kind ${kind.toLowerCase()}` }, ARROWS[kind.toLowerCase()] ? `${ARROWS[kind.toLowerCase()]} ` : "", kind), " ", topicLink(topic),
+    h("span", { class: "said" }, text), quote ? h("q", {}, bdi(quote)) : null);
+  return section("findings", "In short", h("ul", { class: "findings" }, items.map(item)),
+    note ? h("p", { class: "quiet" }, note) : null,
+    look ? h("p", { class: "quiet" }, h("a", { href: "#checks" }, `${many(look, "remark")} about these texts`), " should be read before the numbers are used.") : null);
+}
+
+/** An arrow beside a topic or class whose share clearly changed; `place` is its number. */
+function arrow(changes, place) {
+  if (!changes) return null;
+  const [, points, trend] = changes.changes[place][changes.clearest[place]], before = changes.against[changes.clearest[place]][1];
+  if (!trend) return null;
+  const said = `${trend === "new" ? "new" : trend} in ${changes.period}: ${points} percentage points against ${before}`;
+  return h("span", { class: `arrow ${trend}`, title: said, role: "img", "aria-label": said }, ARROWS[trend]);
 }
 
 export function checksPart() {
@@ -30,14 +48,14 @@ export function checksPart() {
 }
 
 export function sizesPart() {
-  const most = Math.max(...topics.map((topic) => topic.size), 1);
-  const row = (topic) => h("li", {}, h("a", { href: `#topic-${topic.id}` },
-    h("span", { class: "id number" }, topic.id), h("span", { class: "name" }, bdi(topic.label)),
+  const most = Math.max(...topics.map((topic) => topic.size), 1), changes = content.time && content.time.changes;
+  const row = (topic, place) => h("li", {}, h("a", { href: `#topic-${topic.id}` },
+    h("span", { class: "id number" }, topic.id), h("span", { class: "name" }, bdi(topic.label), arrow(changes, place)),
     track(topic.size / most, topic.colour), h("span", { class: "number" }, count(topic.size)),
     h("span", { class: "number quiet" }, percent(topic.share)),
     h("span", { class: "terms" }, bdi(topic.terms.slice(3).map(([term]) => term).join(", ")))));
   return section("sizes", "Topics by size",
-    h("p", { class: "quiet" }, "Number, label, texts, share of all texts, and further words. Click to go to the topic."),
+    h("p", { class: "quiet" }, "Number, label, texts, share of all texts, and further words. ", changes ? "An arrow marks a clear change of the share. " : "", "Click to go to the topic."),
     h("ol", { class: "sizes" }, topics.map(row)));
 }
 
@@ -86,8 +104,8 @@ function card(topic, place) {
   const figure = (title, drawn) => h("figure", {}, h("h4", {}, title), drawn);
   const { time, classes } = content;
   return h("article", { class: "card", id: `topic-${topic.id}`, "aria-labelledby": `topic-${topic.id}-title`, tabindex: -1 },
-    h("div", { class: "top" }, h("h3", { id: `topic-${topic.id}-title` }, swatch(topic), h("span", { class: "id" }, topic.id), bdi(topic.label)),
-      h("p", { class: "number" }, many(topic.size, "text"), h("span", { class: "quiet" }, ` · ${percent(topic.share)}`))),
+    h("details", { open: place === 0 }, h("summary", { class: "top" }, h("h3", { id: `topic-${topic.id}-title` }, swatch(topic), h("span", { class: "id" }, topic.id), bdi(topic.label)),
+      h("span", { class: "number" }, arrow(time && time.changes, place), many(topic.size, "text"), h("span", { class: "quiet" }, ` · ${percent(topic.share)}`))),
     h("div", { class: "body" },
       h("div", {}, h("h4", {}, "Words"), words),
       h("div", {}, h("h4", {}, "Typical texts"), textsList(topic.examples.map((text) => h("li", {}, text ? bdi(text) : h("span", { class: "quiet" }, "(empty)"))), "None."),
@@ -96,16 +114,14 @@ function card(topic, place) {
         figure(`Confidence, ${decimal(topic.confidence)} on average`, histogram(topic.histogram)),
         time && !time.note ? figure(`Texts by ${time.unit}, at most ${count(Math.max(...time.texts[place]))}`,
           timeline(time.texts[place], time.periods, { most: Math.max(...time.texts[place], 1), say: (n) => many(n, "text") })) : null,
-        classes && !classes.note ? [h("h4", {}, bdi(classes.name || "Classes")), topClasses(classes, place, topic.size)] : null,
+        classes && !classes.note ? [h("h4", {}, bdi(classes.name || "Classes")), topClasses(classes, place)] : null,
         topic.near.length ? [h("h4", {}, "Most similar topics"), h("ul", { class: "near" }, topic.near.map(([id, value]) =>
-          h("li", {}, topicLink(id), h("span", { class: "number quiet" }, `${percent(Math.max(value, 0))} similar`))))] : null)));
+          h("li", {}, topicLink(id), h("span", { class: "number quiet" }, `${percent(Math.max(value, 0))} similar`))))] : null))));
 }
 
-function topClasses(classes, place, size) {
-  const row = classes.texts[place], best = row.map((number, at) => [number, at]).filter(([number]) => number)
-    .sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, 3);
-  return h("ul", { class: "near" }, best.map(([number, at]) =>
-    h("li", {}, bdi(classes.classes[at]), h("span", { class: "number quiet" }, percent(number, size)))));
+function topClasses(classes, place) {
+  return h("ul", { class: "near" }, classes.largestClasses[place].map(([at, number]) =>
+    h("li", {}, bdi(classes.classes[at]), h("span", { class: "number quiet" }, percent(number, classes.sizes[place])))));
 }
 
 export function cardsPart() {
@@ -131,11 +147,14 @@ export function cardsPart() {
     if (!target) return;
     if (target.hidden) { box.value = ""; filter(); }
     cards.forEach((one) => one.classList.toggle("chosen", one === target));
+    target.querySelector("details").open = true;
     target.scrollIntoView();
     target.focus({ preventScroll: true });
   };
   window.addEventListener("hashchange", open);
-  const part = section("topics", "Topics", h("div", { class: "controls no-print" }, h("label", { for: "filter" }, "Only topics with"), box, status), none, cards);
+  window.addEventListener("beforeprint", () => cards.forEach((one) => { one.firstChild.open = true; }));
+  const part = section("topics", "Topics", h("div", { class: "controls no-print" }, h("label", { for: "filter" }, "Only topics with"), box, status,
+    button("open all", () => cards.forEach((one) => { one.firstChild.open = true; }))), none, cards);
   return { part, open };
 }
 
@@ -151,20 +170,53 @@ export function relationsPart() {
       h("p", { class: "quiet small" }, "Topics that join further to the right are more similar."))));
 }
 
+/** Those whose share clearly changed, then the largest: the numbers of at most `most`. */
+function worthDrawing(changes, number, most) {
+  const all = Array.from({ length: number }, (_, place) => place);
+  const clear = all.filter((place) => changes && changes.changes[place][changes.clearest[place]][2]);
+  return [...clear, ...all.filter((place) => !clear.includes(place))].slice(0, most);
+}
+
+/** Small drawings over time, on one scale; `name(place)` and `shade(place)` say what is drawn. */
+function multiples(time, shown, name, shade) {
+  const shares = (place) => time.texts[place].map((n, at) => n / Math.max(time.totals[at], 1));
+  const most = Math.max(...shown.map((place) => Math.max(...shares(place))), 1e-9);
+  return h("div", { class: "multiples" }, shown.map((place) => h("div", {}, h("span", { class: "name" }, arrow(time.changes, place), name(place)),
+    timeline(shares(place), time.periods, { most, shade: shade(place), say: (value) => percent(value) }))));
+}
+
+/** Shares of the last period against those before, of all topics or classes, by size or by growth. */
+function changesTable(changes, kind, name) {
+  const main = changes.against.length - 1, growth = (place) => changes.changes[place][main][0];
+  const rows = changes.texts.map((texts, place) => h("tr", {}, h("th", { scope: "row" }, name(place)), h("td", { class: "number" }, count(texts)),
+    h("td", { class: "number" }, percent(changes.shares[place])), changes.changes[place].map(([, points, trend]) =>
+      h("td", { class: `number change ${trend}` }, trend ? h("span", { class: `arrow ${trend}` }, trend === "new" ? "↑ new" : ARROWS[trend]) : null, points))));
+  const body = h("tbody", {}, rows);
+  const order = { size: rows, growth: rows.map((row, place) => [growth(place), row]).sort((a, b) => b[0] - a[0]).map(([, row]) => row) };
+  const choice = h("select", { "aria-label": `Order of the ${kind} that changed`, onchange: () => body.replaceChildren(...order[choice.value]) }, h("option", { value: "size" }, "by size"), h("option", { value: "growth" }, "by growth"));
+  return [h("p", { class: "quiet small" }, `Texts and share of ${changes.period}, and the change of the share in percentage points. The intervals hold for all ${kind} and comparisons at once, with a probability of 95 %; an arrow marks those without 0. `),
+    h("div", { class: "controls no-print" }, choice),
+    h("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": `${kind}: what changed` }, h("table", { class: "changes" },
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, kind), h("th", { scope: "col", class: "number" }, "texts"), h("th", { scope: "col", class: "number" }, "share"),
+        changes.against.map(([, before]) => h("th", { scope: "col", class: "number" }, `against ${before}`)))), body))];
+}
+
+const DRAWN = 11;
+
 export function timePart() {
   const { time } = content;
   if (!time) return null;
   if (time.note) return section("time", "Over time", h("p", { class: "quiet" }, "Not shown. ", bdi(time.note)));
-  const shown = topics.slice(0, 11), shares = (place) => time.texts[place].map((n, at) => n / Math.max(time.totals[at], 1));
-  const most = Math.max(...shown.map((_, place) => Math.max(...shares(place))), 1e-9);
-  const all = h("div", {}, h("span", { class: "name" }, "All texts", h("span", { class: "quiet" }, ` · at most ${count(Math.max(...time.totals))}`)),
-    timeline(time.totals, time.periods, { most: Math.max(...time.totals, 1), shade: "var(--quiet)", say: (n) => many(n, "text") }));
+  const shown = worthDrawing(time.changes, topics.length, DRAWN);
+  const all = h("div", { class: "multiples" }, h("div", {}, h("span", { class: "name" }, "All texts", h("span", { class: "quiet" }, ` · at most ${count(Math.max(...time.totals))}`)),
+    timeline(time.totals, time.periods, { most: Math.max(...time.totals, 1), shade: "var(--quiet)", say: (n) => many(n, "text") })));
   return section("time", "Over time",
-    h("p", { class: "quiet" }, "Share of the texts of each ", time.unit, " by the column ", bdi(time.name || "of dates"), "; all topics have the same scale, up to ", percent(most), ".",
-      topics.length > shown.length ? " Only the largest topics are shown; see the cards above for the others." : "",
+    time.changes ? changesTable(time.changes, "topics", (place) => topicLink(topics[place].id)) : null,
+    all,
+    h("p", { class: "quiet" }, "Share of the texts of each ", time.unit, " by the column ", bdi(time.name || "of dates"), "; all topics have the same scale.",
+      topics.length > shown.length ? " Topics that clearly changed and the largest are shown; see the cards below for the others." : "",
       time.undated ? ` ${many(time.undated, "text")} without a date are not included.` : ""),
-    h("div", { class: "multiples" }, all, shown.map((topic, place) => h("div", {}, h("span", { class: "name" }, topicLink(topic.id)),
-      timeline(shares(place), time.periods, { most, shade: topic.colour, say: (value) => percent(value) })))));
+    multiples(time, shown, (place) => topicLink(topics[place].id), (place) => topics[place].colour));
 }
 
 export function classesPart() {
@@ -172,21 +224,50 @@ export function classesPart() {
   if (!classes) return null;
   const title = ["By ", bdi(classes.name || "class")];
   if (classes.note) return section("classes", title, h("p", { class: "quiet" }, "Not shown. ", bdi(classes.note)));
+  const changes = classes.time && classes.time.changes;
+  const order = classes.totals.map((total, at) => [total, at]).sort((a, b) => b[0] - a[0]).map(([, at]) => at);
+  const row = (at) => h("tr", {}, h("th", { scope: "row", title: classes.classes[at] }, arrow(changes, at), bdi(classes.classes[at])), h("td", { class: "number" }, count(classes.totals[at])),
+    h("td", {}, h("ul", { class: "inline" }, classes.largest[at].map(([place, n]) => h("li", {}, topicLink(topics[place].id), h("span", { class: "quiet" }, ` ${percent(n, classes.totals[at])}`))))));
+  const column = (place) => h("tr", {}, h("th", { scope: "row" }, topicLink(topics[place].id)), h("td", { class: "number" }, count(classes.sizes[place])),
+    h("td", {}, h("ul", { class: "inline" }, classes.largestClasses[place].map(([at, n]) => h("li", {}, bdi(classes.classes[at]), h("span", { class: "quiet" }, ` ${percent(n, classes.sizes[place])}`))))));
+  const list = (label, head, rows) => h("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": label }, h("table", { class: "lists" },
+    h("thead", {}, h("tr", {}, head.map((name, at) => h("th", { scope: "col", class: at === 1 ? "number" : null }, name)))), h("tbody", {}, rows)));
+  return section("classes", title,
+    h("p", { class: "quiet small" }, classes.left ? `The largest ${count(classes.classes.length)} of ${count(classes.classes.length + classes.left)} classes. ` : "",
+      classes.unclassed ? `${many(classes.unclassed, "text")} without a class are not included.` : ""),
+    h("h3", {}, "Largest topics of each class"), list("Largest topics of each class", ["class", "texts", "largest topics"], order.map(row)),
+    h("h3", {}, "Largest classes of each topic"), list("Largest classes of each topic", ["topic", "texts", "largest classes"], topics.map((_, place) => column(place))),
+    classes.time ? classTimes(classes, order) : null,
+    classes.texts ? h("details", {}, h("summary", {}, "Table of all topics and classes"), classTable(classes)) : null);
+}
+
+function classTimes(classes, order) {
+  const { time } = classes, sorted = (values) => order.map((at) => values[at]);
+  const bySize = { ...time, texts: sorted(time.texts), changes: time.changes && { ...time.changes, texts: sorted(time.changes.texts), shares: sorted(time.changes.shares), changes: sorted(time.changes.changes), clearest: sorted(time.changes.clearest) } };
+  const name = (place) => bdi(classes.classes[order[place]]), shown = worthDrawing(bySize.changes, order.length, DRAWN);
+  return [h("h3", {}, "Classes over time"), bySize.changes ? h("details", {}, h("summary", {}, "What changed"), changesTable(bySize.changes, "classes", name)) : null,
+    h("p", { class: "quiet small" }, `Share of the texts of each ${time.unit}; all classes have the same scale.`), multiples(bySize, shown, name, () => "var(--bar)")];
+}
+
+function classTable(classes) {
   const cell = (number, size) => h("td", { class: "cell", "--part": (number / Math.max(size, 1)).toFixed(3), title: many(number, "text") },
     number ? percent(number, size).replace(" %", "") : "");
-  const rows = topics.map((topic, place) => {
-    const size = classes.texts[place].reduce((a, b) => a + b, 0);
-    return h("tr", {}, h("th", { scope: "row" }, topicLink(topic.id)), h("td", { class: "number" }, count(size)), classes.texts[place].map((n) => cell(n, size)));
-  });
+  const rows = topics.map((topic, place) => h("tr", {}, h("th", { scope: "row" }, topicLink(topic.id)), h("td", { class: "number" }, count(classes.sizes[place])), classes.texts[place].map((n) => cell(n, classes.sizes[place]))));
   const total = classes.totals.reduce((a, b) => a + b, 0);
-  const names = { purity: "purity", nmi: "NMI", ari: "ARI", accuracy: "accuracy" };
-  return section("classes", title,
-    h("p", { class: "quiet" }, "Agreement of topics and classes; 1 is perfect. Purity: share of texts in the largest class of their topic. NMI: mutual information between topics and classes. ARI: agreement on pairs of texts, corrected for chance. Accuracy: share of texts that are right when each class is matched with one topic."),
-    h("dl", { class: "scores" }, Object.entries(names).map(([key, name]) => h("div", {}, h("dt", {}, name), h("dd", {}, decimal(classes.scores[key]))))),
-    h("p", { class: "quiet small" }, "Percentage of the texts of each topic.", classes.unclassed ? ` ${many(classes.unclassed, "text")} without a class are not included.` : ""),
+  return [h("p", { class: "quiet small" }, "Percentage of the texts of each topic."),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Topics by class" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "topic"), h("th", { scope: "col", class: "number" }, "texts"), classes.classes.map((name) => h("th", { scope: "col", class: "up", title: name }, h("span", {}, bdi(name)))))),
-      h("tbody", {}, rows, h("tr", {}, h("th", { scope: "row", class: "quiet" }, "all topics"), h("td", { class: "number" }, count(total)), classes.totals.map((n) => cell(n, total)))))));
+      h("tbody", {}, rows, h("tr", {}, h("th", { scope: "row", class: "quiet" }, "all topics"), h("td", { class: "number" }, count(total)), classes.totals.map((n) => cell(n, total))))))];
+}
+
+/** How far topics are the classes: of use to those who tune methods, so near the end. */
+export function agreementPart() {
+  const { classes } = content;
+  if (!classes || classes.note) return null;
+  const names = { purity: "purity", nmi: "NMI", ari: "ARI", accuracy: "accuracy" };
+  return section("agreement", ["Agreement with ", bdi(classes.name || "classes")],
+    h("p", { class: "quiet" }, "Agreement of topics and classes; 1 is perfect. Purity: share of texts in the largest class of their topic. NMI: mutual information between topics and classes. ARI: agreement on pairs of texts, corrected for chance. Accuracy: share of texts that are right when each class is matched with one topic."),
+    h("dl", { class: "scores" }, Object.entries(names).map(([key, name]) => h("div", {}, h("dt", {}, name), h("dd", {}, decimal(classes.scores[key]))))));
 }
 
 export function numberPart() {
@@ -212,6 +293,7 @@ export function meaningPart() {
   const words = [
     ["Topic", "A group of texts whose words co-occur with similar words. Every text is assigned to one, even if it fits badly."],
     ["Share", "The share of all texts, including copies."],
+    ["Change", "The share in the last period minus that in an earlier one. Texts that come in bursts, such as those about one outage, say less than as many on different days; the interval allows for that."],
     ["Confidence", "The estimated probability that the text belongs to its topic. 0 means that the text has no known word."],
     ["Words", "Words that distinguish the topic from the others, the most distinctive first; the bar shows how often the topic uses them."],
     ["Coherence", "Whether the first ten words occur in the same texts more often than by chance, from −1 to 1. For very short texts it is low even for good topics."],
@@ -223,7 +305,10 @@ export function meaningPart() {
 }
 
 export function foot() {
+  const { facts } = content;
   const seconds = Object.entries(content.seconds).map(([step, value]) => `${step} ${value.toFixed(1)} s`).join(", ");
   const versions = Object.entries(content.versions).map(([name, number]) => `${name} ${number}`).join(", ");
-  return h("p", {}, bdi([seconds, versions].filter(Boolean).join(" · ")));
+  const skipped = facts.skipped ? ` ${many(facts.skipped, "row")} could not be read and ${facts.skipped === 1 ? "was" : "were"} skipped.` : "";
+  return h("div", {}, h("p", {}, bdi(facts.asked.join(" ")), facts.column ? [" The texts are in the column ", bdi(facts.column), "."] : "", skipped),
+    h("p", {}, bdi([seconds, versions].filter(Boolean).join(" · "))));
 }
