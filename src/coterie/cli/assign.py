@@ -15,7 +15,7 @@ from coterie.cli.shared import (
     check_not_input,
     input_options,
     open_source,
-    report_skipped,
+    report_reading,
     safe_lines,
     spooled,
     whole_file,
@@ -68,22 +68,22 @@ def assign(
                 write(assigned_table(opened.model, batch.table, batch.texts))
                 done += len(batch.texts)
                 tell("assigning topics", done, None, "texts")
-    report_skipped(source)
+    report_reading(source)
     if out is not None:
         click.echo(f"wrote {done:,} texts to {out}", err=True)
 
 
 def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:
-    """The texts of the file, from the column given, else the column used in the run, else the only one."""
+    """The texts of the file, from the column given, else the one used in the run, else the likely one."""
+    from coterie.text.inputs import NoColumn
+
+    source = open_source(path, text if text is not None else run.info["data"]["column"], **reading)
     if text is None:
-        same = open_source(path, run.info["data"]["column"], **reading)
         try:
-            next(iter(same))
-        except InputError:
-            pass
-        else:
-            return same
-    return open_source(path, text, **reading)
+            next(iter(source))
+        except NoColumn:
+            source.column = None
+    return source
 
 
 @contextmanager

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.progress import shown
-from coterie.cli.shared import console, json_option, print_json, safe, safe_lines, table, whole_file
+from coterie.cli.shared import (
+    console,
+    day_first_option,
+    json_option,
+    print_json,
+    report_note,
+    safe,
+    safe_lines,
+    table,
+    whole_file,
+)
 from coterie.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,6 +62,7 @@ _MOST_COLUMNS = 13
     "--every", type=click.Choice(["auto", "day", "week", "month", "quarter", "year"]), default="auto",
     show_default=True, help="Length of a period for --over-time.",
 )  # fmt: skip
+@day_first_option
 @click.option("--tree", is_flag=True, help="Show the topics as a tree; similar topics are close together.")
 @click.option(
     "--out",
@@ -67,6 +78,7 @@ def topics(
     by: str | None,
     over_time: str | None,
     every: Any,
+    day_first: bool | None,
     tree: bool,
     out: Path | None,
     as_json: bool,
@@ -89,7 +101,7 @@ def topics(
         raise InputError("--by, --over-time and --tree cannot be combined; choose one")
     with shown(as_json):
         if by is not None or over_time is not None:
-            model, frame = with_run(run, lambda opened: _grouped(opened, by, over_time, every))
+            model, frame = with_run(run, lambda opened: _grouped(opened, by, over_time, every, day_first))
         else:
             model = open_run(run).model
             frame = model.topics.frame()
@@ -140,18 +152,32 @@ def topics_table(
     return table(headings, rows, title=title or many, right=["share", "coherence"])
 
 
-def _grouped(run: Run, by: str | None, over_time: str | None, every: Any) -> tuple[TopicModel, pl.DataFrame]:
-    from coterie.text.inputs import listed
+def _grouped(
+    run: Run, by: str | None, over_time: str | None, every: Any, day_first: bool | None
+) -> tuple[TopicModel, pl.DataFrame]:
+    from coterie.text.inputs import choose_column
 
-    column = by if by is not None else over_time
     rows = run.input()
-    if column not in rows.columns:
-        raise InputError(
-            f"the input of {run.folder} has no column {column!r}; its columns are {listed(rows.columns)}"
-        )
+    wanted = by if by is not None else over_time
+    column = choose_column(rows.columns, wanted, f"the input of {run.folder}")
     model = run.with_texts()
-    values = rows[column]
-    return model, model.by_class(values) if by is not None else model.over_time(values, every)
+    if by is not None:
+        return model, model.by_class(rows[column])
+    first = _day_first(run, rows[column], day_first)
+    return model, model.over_time(rows[column], every, day_first=first)
+
+
+def _day_first(run: Run, dates: pl.Series, wanted: bool | None) -> bool | None:
+    """Whether the day comes first: as asked, as it was in the run, or as the dates show."""
+    from coterie.text.dates import read_dates
+
+    data = run.info["data"]
+    if wanted is None and dates.name == data.get("date"):
+        wanted = data.get("day_first")
+    read = read_dates(dates, wanted)
+    if sentence := read.sentence(dates.name):
+        report_note(sentence, f"{'--month-first' if read.day_first else '--day-first'} reads them otherwise")
+    return read.day_first
 
 
 def _grouped_table(frame: pl.DataFrame) -> Table:

@@ -267,6 +267,11 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         """Find the topics of an uploaded file; the run is written into the folder of runs."""
         return editing.fit(workspace, jobs, uploads, id, request)
 
+    @routes.post("/uploads/{id}/look", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
+    async def look(id: Id, request: schemas.LookRequest) -> schemas.Upload:
+        """Look at another sheet of an uploaded file, or for the column names in another row."""
+        return await uploads.look_again(id, request, workspace.max_bytes)
+
     @routes.delete("/uploads/{id}", status_code=204, tags=["start"], responses=_CHANGES, dependencies=_MARKED)
     def delete(id: Id) -> None:
         """Remove an uploaded file."""

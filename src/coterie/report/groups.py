@@ -13,7 +13,8 @@ import polars as pl
 from coterie.errors import InputError
 from coterie.metrics import clustering_scores
 from coterie.report.wording import shortened
-from coterie.topics.trends import Period, periods, read_dates
+from coterie.text.dates import read_dates
+from coterie.topics.trends import Period, periods
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -36,6 +37,7 @@ class Columns:
     date_name: str = ""
     classes: pl.Series | None = None
     class_name: str = ""
+    day_first: bool | None = None
 
 
 def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] | None:
@@ -47,8 +49,8 @@ def over_time(columns: Columns, topics: Ints, n_topics: int) -> dict[str, Any] |
         return None
     name = shortened(columns.date_name, 60)
     try:
-        dates, bad = read_dates(columns.dates)
-        dates = _one_each(dates, len(topics))
+        read = read_dates(columns.dates, columns.day_first)
+        dates, bad = _one_each(read.days, len(topics)), read.unread
     except InputError as error:
         return {"name": name, "note": f"The dates could not be read: {shortened(str(error), 200)}."}
     dated = dates.is_not_null().to_numpy()

@@ -285,9 +285,12 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """Number of fitted texts that have a known word, or were put into a topic."""
         return self.n_texts_ - round(self.state.description.lost)
 
-    def over_time(self, dates: Any, every: Period = "auto") -> pl.DataFrame:
-        """Texts, share and typical terms of each topic in each period; `dates` has one date per text."""
-        return self._by(periods(as_dates(dates), every).rename("period"))
+    def over_time(self, dates: Any, every: Period = "auto", *, day_first: bool | None = None) -> pl.DataFrame:
+        """Texts, share and typical terms of each topic in each period; `dates` has one date per text.
+
+        The dates tell whether 3/4/2025 is in March or April; if they do not, `day_first` says so.
+        """
+        return self._by(periods(as_dates(dates, day_first), every).rename("period"))
 
     def by_class(self, classes: Any) -> pl.DataFrame:
         """Texts, share and own terms of each topic in each class; `classes` has one for each text."""
