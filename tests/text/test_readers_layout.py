@@ -219,9 +219,12 @@ def test_json_of_every_shape(file, shape, column):
     assert table.row(1) == ("1", SUBJECTS[1], "Ann", '["a"]')
 
 
-def test_lines_of_an_array_are_known(file):
-    path = file(json.dumps([{"text": "late parcel"}, {"text": "b"}], indent=1), "file.json")
-    assert list(next(iter(read_texts(path))).lines) == [2, 5]
+def test_half_a_character_costs_one_record_of_an_array(file):
+    path = file('[{"text": "late parcel"}, {"text": "\\ud800"}, {"text": "no refund"}]', "file.json")
+    assert "record 2: half a character" in str(refused(path, "text"))
+    texts, source = read(path, "text", skip_bad=True)
+    assert (texts, source.skipped) == (["late parcel", "no refund"], 1)
+    assert list(next(iter(source)).lines) == [1, 3]
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -272,7 +275,7 @@ def test_an_array_that_is_damaged_is_not_read_in_part(file, content, reason):
 
 def test_values_of_an_array_that_are_no_objects_are_bad_rows(file):
     path = file('[1, {"text": "late parcel"}, [2], "no refund"]', "file.json")
-    assert "line 1: not a JSON object: '1'" in str(refused(path))
+    assert "record 1: not a JSON object: '1'" in str(refused(path))
     texts, source = read(path, skip_bad=True)
     assert (texts, source.skipped) == (["late parcel", "no refund"], 2)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="File to write (.csv, .parquet or .jsonl) instead of printing CSV.",
+    help="File to write (.csv, .xlsx, .parquet or .jsonl) instead of printing CSV.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def assign(
@@ -52,6 +52,7 @@ def assign(
     \b
     Examples:
       coterie assign run tomorrow.csv --out assigned.csv
+      coterie assign run tomorrow.csv --out assigned.xlsx
       coterie assign run tomorrow.csv | head -3
       echo "where is my parcel" | coterie assign run - --format lines --json
     """
@@ -89,18 +90,22 @@ def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> 
 @contextmanager
 def _writer(out: Path | None, as_json: bool) -> Iterator[Any]:
     """A function that takes tables one after another and writes them to the output."""
-    from coterie.storage.tables import CsvWriter, ParquetWriter
+    from coterie.storage.tables import CsvWriter, ParquetWriter, TableWriter
+    from coterie.storage.workbooks import WorkbookWriter, check_installed
 
     suffix = ".jsonl" if as_json and out is None else ".csv" if out is None else out.suffix.lower()
-    if suffix not in (".csv", ".parquet", ".jsonl"):
-        raise InputError(f"--out must end in .csv, .parquet or .jsonl, got {str(out)!r}")
+    if suffix not in (".csv", ".xlsx", ".parquet", ".jsonl"):
+        raise InputError(f"--out must end in .csv, .xlsx, .parquet or .jsonl, got {str(out)!r}")
     if out is None:
         yield _printed(suffix == ".jsonl")
     elif suffix == ".jsonl":
         with whole_file(out) as target, target.open("wb") as file:
             yield lambda frame: frame.write_ndjson(file)
     else:
-        writer = CsvWriter if suffix == ".csv" else ParquetWriter
+        writer: type[TableWriter] = CsvWriter if suffix == ".csv" else ParquetWriter
+        if suffix == ".xlsx":
+            check_installed(out)
+            writer = WorkbookWriter
         with whole_file(out) as target, writer(target) as table:
             yield table.write
 

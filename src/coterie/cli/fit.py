@@ -95,7 +95,6 @@ def fit(
     \b
     Examples:
       coterie fit tickets.csv
-      coterie fit tickets.xlsx --sheet 2 --text subject --date created
       coterie fit tickets.csv --text subject --topics 4 --out run
       coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run

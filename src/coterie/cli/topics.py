@@ -68,7 +68,7 @@ _MOST_COLUMNS = 13
     "--out",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the table to a CSV file.",
+    help="Also write the table to a .csv file, or all views to an .xlsx file, a sheet for each.",
 )
 @json_option
 def topics(
@@ -91,6 +91,7 @@ def topics(
       coterie topics run --examples 2
       coterie topics run --over-time date --every month
       coterie topics run --by team --out by-team.csv
+      coterie topics run --over-time date --out run/topics.xlsx
       coterie topics run --tree
     """
     from rich.text import Text
@@ -109,7 +110,9 @@ def topics(
             branch = model.hierarchy()
             print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
             return
-    if out is not None:
+    if out is not None and out.suffix.lower() == ".xlsx":
+        _write_views(run, out, by, over_time, every, day_first)
+    elif out is not None:
         _write(frame, out)
     if as_json:
         print_json(frame.to_dicts() if by or over_time else model.topics)
@@ -209,12 +212,46 @@ def _short(group: Any, groups: list[Any]) -> str:
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
-    from polars import List, String
-    from polars import selectors as columns
-
     from coterie.storage.tables import CsvWriter
 
     if out.suffix.lower() != ".csv":
-        raise InputError(f"--out must end in .csv, got {str(out)!r}")
+        raise InputError(f"--out must end in .csv or .xlsx, got {str(out)!r}")
     with whole_file(out) as target, CsvWriter(target) as sheet:
-        sheet.write(frame.with_columns(columns.by_dtype(List(String)).list.join(", ")))
+        sheet.write(_joined(frame))
+
+
+def _joined(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lists as a person reads them."""
+    from polars import List, String
+    from polars import selectors as columns
+
+    return frame.with_columns(columns.by_dtype(List(String)).list.join(", "))
+
+
+def _write_views(
+    folder: Path, out: Path, by: str | None, over_time: str | None, every: Any, day_first: bool | None
+) -> None:
+    """A workbook with the topics, their typical texts, and their counts over time and by class.
+
+    Columns of dates and classes are those given, else those of the run.
+    """
+    from coterie.runs import with_run
+    from coterie.storage.workbooks import check_installed, write_workbook
+
+    check_installed(out)
+
+    def views(run: Run) -> dict[str, pl.DataFrame]:
+        data = run.info["data"]
+        topics = run.model.topics.frame()
+        sheets = {
+            "topics": _joined(topics.drop("examples")),
+            "typical texts": topics.select("topic", "label", text="examples").explode("text"),
+        }
+        if dates := over_time or data.get("date"):
+            sheets["over time"] = _joined(_grouped(run, None, dates, every, day_first)[1])
+        if classes := by or data.get("label"):
+            sheets["by class"] = _joined(_grouped(run, classes, None, every, day_first)[1])
+        return sheets
+
+    with whole_file(out) as target:
+        write_workbook(target, with_run(folder, views))

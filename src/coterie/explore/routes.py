@@ -257,7 +257,7 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         request: Request,
         name: Annotated[str, Query(max_length=1000, description="what to call the file")],
     ) -> schemas.Upload:
-        """Send a file to look at: CSV, TSV, JSON lines, Parquet, Excel or one text a line, plain or gzip."""
+        """Send a file to look at: CSV, TSV, JSON, Parquet, Excel or one text a line, plain or gzip."""
         return await uploads.receive(name, request.stream(), workspace.max_bytes)
 
     @routes.post(

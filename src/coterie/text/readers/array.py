@@ -44,7 +44,7 @@ def is_document(head: str) -> bool:
 
 
 def array_values(lines: Lines) -> Iterator[tuple[int, str, Any] | BadRow]:
-    """The values of an array, each with its line and how it is written; or what is wrong with one.
+    """The values of an array, each with its number and how it is written; or what is wrong with one.
 
     The array is the whole file, or the first array in an object.
     """
@@ -53,7 +53,7 @@ def array_values(lines: Lines) -> Iterator[tuple[int, str, Any] | BadRow]:
     if not whole:
         text.find_array()
     text.step()
-    after_value = False
+    after_value, number = False, 0
     while (sign := text.sign()) != "]":
         if sign == "," and after_value:
             text.step()
@@ -61,7 +61,8 @@ def array_values(lines: Lines) -> Iterator[tuple[int, str, Any] | BadRow]:
             continue
         if after_value or not sign:
             text.fail("the array has no end" if not sign else "a comma is missing between two values")
-        yield text.value()
+        number += 1
+        yield text.value(number)
         after_value = True
     text.step()
     if whole and text.sign():
@@ -89,8 +90,8 @@ class _Text:
         """Go on behind the character."""
         self._move(self._at + 1)
 
-    def value(self) -> tuple[int, str, Any] | BadRow:
-        """The value that begins here."""
+    def value(self, number: int = 0) -> tuple[int, str, Any] | BadRow:
+        """The value that begins here, with the number that it gets."""
         while True:
             try:
                 value, end = _decoder.raw_decode(self._text, self._at)
@@ -102,11 +103,12 @@ class _Text:
                 self.fail(f"longer than {MAX_LINE:,} characters" if too_long else f"not JSON ({reason})")
             if end == len(self._text) and self._more():  # a number may go on
                 continue
-            line, written = self._line, self._text[self._at : end]
+            written = self._text[self._at : end]
             self._move(end)
-            if not written.isascii() and (bad := unreadable(Rows([line], [[written]]), self._lines.encoding)):
-                return bad[0]
-            return line, written, value
+            if written.isascii():
+                return number, written, value
+            bad = unreadable(Rows([number], [[written]]), self._lines.encoding)
+            return bad[0] if bad else (number, written, value)
 
     def find_array(self) -> None:
         """Go to the first array in the object that begins here."""

@@ -172,7 +172,7 @@ def main(name: str, path: str, rows: str, most: str, sheet: str) -> None:
     """Parse a file and write messages."""
     out: IO[bytes] = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed is no message
-    parse: Parser = {"parquet": parquet, "xlsx": xlsx}[name]
+    parse: Parser = parquet if name == "parquet" else xlsx
     __import__({"parquet": "polars", "xlsx": "python_calamine"}[name])
     _limit_memory(int(most))
     kind, content = b"D", b""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -40,7 +41,9 @@ def read_jsonl(lines: Lines, choose: Choose) -> Table:
 
 def read_json(lines: Lines, choose: Choose) -> Table:
     """An array of objects or strings, at the top or in an object."""
-    return _table(_objects(array_values(lines)), lines, choose)
+    table = _table(_objects(array_values(lines)), lines, choose)
+    rows = (replace(row, unit="record") if isinstance(row, BadRow) else row for row in table.rows)
+    return replace(table, rows=rows, unit="record")
 
 
 def _table(objects: Iterator[_Found], lines: Lines, choose: Choose) -> Table:

@@ -21,11 +21,15 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that could not be read: its first line, the reason, and its content."""
+    """A row that could not be read: its first line, the reason, and its content.
+
+    Of a JSON array, `line` is the number of the record, as `unit` says.
+    """
 
     line: int
     reason: str
     value: str = ""
+    unit: str = "line"
 
     @classmethod
     def of(cls, line: int, reason: str, value: str) -> BadRow:
@@ -34,7 +38,7 @@ class BadRow:
 
     def __str__(self) -> str:
         shown = f": {self.value[:80]!r}" if self.value else ""
-        return f"line {self.line}: {self.reason}{shown}"
+        return f"{self.unit} {self.line}: {self.reason}{shown}"
 
 
 class Rows(NamedTuple):
@@ -64,6 +68,7 @@ class Table:
     tokenised: bool = False
     header_row: int | None = None
     above: int = 0
+    unit: str = "line"
 
 
 @dataclass(frozen=True, slots=True)

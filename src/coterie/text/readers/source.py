@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from operator import attrgetter
 from pathlib import Path
@@ -236,7 +236,7 @@ class TextSource:
         try:
             batch = make_batch(rows, table, chosen)
         except UnicodeEncodeError:  # searched only now, as it is rare
-            garbled = unreadable(rows, table.encoding)
+            garbled = [replace(row, unit=table.unit) for row in unreadable(rows, table.encoding)]
             batch = make_batch(rows.without({row.line for row in garbled}), table, chosen)
             bad = sorted([*bad, *garbled], key=attrgetter("line"))
         if bad and not self.skip_bad:
