@@ -376,7 +376,7 @@ def test_a_workbook_shows_its_table_and_lets_one_choose(show, served, live, tmp_
     book.save(tmp_path / "export.xlsx")
     page = show("/?view=start")
     page.wait_for_selector(".drop")
-    drop(page, tmp_path / "export.xlsx")
+    page.locator("input[type=file]").set_input_files(tmp_path / "export.xlsx")
     page.wait_for_selector(".preview")
     assert page.get_by_label("Sheet").input_value() == "Tickets"
     assert page.get_by_label("Column names in row").input_value() == "3"

@@ -409,3 +409,8 @@ def test_a_table_in_a_txt_file(file, delimiter):
 @pytest.mark.parametrize("content", ["well, yes\nno, thanks\nlate, again\n", "a\nb\n", "so; it goes\n"])
 def test_prose_in_a_txt_file(file, content):
     assert read(file(content, "file.txt"))[0] == content.splitlines()
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.parquet", "Parquet"), ("a.xlsx", "an Excel workbook")])
+def test_a_name_that_promises_another_format_is_told(file, name, kind):
+    assert f"could not be read as {kind}" in str(refused(file("id,text\n1,late parcel\n", name)))

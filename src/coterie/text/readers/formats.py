@@ -19,11 +19,14 @@ _BY_NAME: dict[str, Format] = {
 }  # fmt: skip
 
 
-def packed_format(head: bytes) -> Format | None:
-    """The format of a file that is not text, by its signature."""
+def packed_format(path: str | Path, head: bytes) -> Format | None:
+    """The format of a file that is not text, by its signature or its name."""
     if head.startswith(b"PAR1\x15"):
         return "parquet"
-    return "xlsx" if head.startswith(b"PK\x03\x04") else None
+    if head.startswith(b"PK\x03\x04"):
+        return "xlsx"
+    by_name = _by_name(path)
+    return by_name if by_name in ("parquet", "xlsx") else None
 
 
 def guess_format(path: str | Path, head: str, options: Options, column: str | None = None) -> Format:
@@ -31,11 +34,15 @@ def guess_format(path: str | Path, head: str, options: Options, column: str | No
 
     A .txt file is a table if its first lines name the column of the texts, or can hardly be anything else.
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
-    by_name = _BY_NAME.get(suffixes[-1]) if suffixes else None
+    by_name = _by_name(path)
     if by_name == "jsonl" or (by_name is None and head.lstrip().startswith(("{", '[{"', "[\n"))):
         return "json" if is_document(head) else "jsonl"
     table = options.delimiter is not None or delimited.names_column(head, column)
     if by_name == "lines":
         return "csv" if table or delimited.is_surely_a_table(head) else "lines"
     return by_name or ("csv" if table or delimited.looks_like_a_table(head) else "lines")
+
+
+def _by_name(path: str | Path) -> Format | None:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
+    return _BY_NAME.get(suffixes[-1]) if suffixes else None

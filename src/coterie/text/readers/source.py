@@ -108,7 +108,7 @@ class TextSource:
             if not head:
                 before = ", or has already been read" if str(self.path) == "-" else ""
                 raise InputError(f"{self.source_name} is empty{before}")
-            format_ = self.format or packed_format(head)
+            format_ = self.format or packed_format(self.path, head)
             if format_ in ("parquet", "xlsx"):
                 self.layout = Layout(format_)
                 with on_disk(self.path, stream) as file:
