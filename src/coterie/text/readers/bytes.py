@@ -107,7 +107,7 @@ def readable_size(size: int) -> str:
     ('4 GiB', '1.5 KiB', '10 bytes')
     """
     step = min(max((size.bit_length() - 1) // 10, 0), 4)
-    number = f"{size / (1 << 10 * step):.1f}".removesuffix(".0")
+    number = f"{size / (1 << 10 * step):,.1f}".removesuffix(".0")
     return f"{number} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[step]}"
 
 
