@@ -141,7 +141,7 @@ function settings(page, upload, wanted, before) {
   const column = (guess) => h("select", {}, h("option", { value: "" }, "(none)"),
     upload.columns.map(({ name }) => h("option", { value: name, selected: name === guess }, cut(name, 60))));
   const date = column(upload.guess.date), label = column(upload.guess.label);
-  const order = h("select", {}, h("option", { value: "" }, "whatever other dates show, else 3 April"),
+  const order = h("select", {}, h("option", { value: "" }, "as the column shows, else 3 April"),
     h("option", { value: "day" }, "3 April: day first"), h("option", { value: "month" }, "March 4: month first"));
   const ordered = h("div", {}, field("3/4/2025 is", order)), open = () => upload.open_dates.includes(date.value);
   const ask = () => { ordered.hidden = !open(); };

@@ -40,6 +40,8 @@ _LEAST_SHARE = {"gb18030": 0.1, "big5": 0.1}
 _USUAL_SHARE = 0.3
 #: The share of bytes outside ASCII in words without any letter of ASCII that Russian has at least.
 _IN_WORDS = 0.7
+#: Bytes that begin no letter of UTF-8 outside ASCII.
+_NO_FIRST_BYTE = bytes(range(0xC0))
 _HIGH = re.compile(rb"[\x80-\xff]")
 _WORD = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff]{2,}(?![A-Za-z])")
 
@@ -93,10 +95,9 @@ def detected(stream: io.BufferedIOBase, head: bytes) -> str:
         seen += len(piece)
         if piece.isascii():
             continue
-        text = decoder.decode(piece)
-        wrong = text.count("\ufffd")
+        wrong = decoder.decode(piece).count("\ufffd")
         bad += wrong
-        good += sum(sign > "\x7f" for sign in text) - wrong
+        good += max(len(piece.translate(None, _NO_FIRST_BYTE)) - wrong, 0)
         if wrong and len(foreign) < _ENOUGH:
             foreign += piece
     # a few broken letters in a file of UTF-8 do not make it another encoding
