@@ -39,10 +39,13 @@ def a_parquet():
     return out.getvalue()
 
 
-def an_xlsx():
+def an_xlsx(*above):
+    """A workbook; with rows `above` the column names, and a second sheet then."""
     book = openpyxl.Workbook()
-    for row in [("id", "text"), *ROWS]:
+    for row in [*above, ("id", "text"), *ROWS]:
         book.active.append(row)
+    if above:
+        book.create_sheet("second").append(["nothing"])
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
@@ -66,6 +69,13 @@ def sound_files():
         "lines.txt": "\n".join(text for _, text in ROWS).encode(),
         "small.parquet": a_parquet(),
         "sheet.xlsx": an_xlsx(),
+        "array.json": json.dumps(
+            [{"id": id, "text": text} for id, text in ROWS], ensure_ascii=False
+        ).encode(),
+        "wrapped.json": json.dumps({"n": 1, "rows": [{"text": text} for _, text in ROWS]}, indent=1).encode(),
+        "titled.csv": b"Exported by HelpdeskPro\n\n" + a_csv(",", "utf-8"),
+        "old.csv": b"id,text\n" + "1,荷物がまだ届きません\n2,返金をお願いします\n".encode("cp932") * 9,
+        "sheets.xlsx": an_xlsx(["Notes"], ["Exported by HelpdeskPro"]),
     }
 
 

@@ -405,12 +405,12 @@ def test_edits_move_no_topic_that_stays_and_change_no_colour(folder):
 
 def test_one_date_that_cannot_be_read_is_told_and_the_others_count(tmp_path):
     dates = [f"{1 + i % 28:02}.{1 + i % 3:02}.2024" for i in range(len(TEXTS))]
-    dates[3], dates[7] = "n/a", ""
+    dates[3], dates[5], dates[7] = "soon", "n/a", ""
     pl.DataFrame({"subject": TEXTS, "day": dates}).write_csv(tmp_path / "in.csv")
     source = read_texts(tmp_path / "in.csv", "subject")
-    with pytest.warns(UserWarning, match=r"1 date in column 'day' .* row 3 has the date 'n/a'"):
+    with pytest.warns(UserWarning, match=r"1 date in column 'day' .* row 3 has the date 'soon'"):
         run = fit_run(source, tmp_path / "run", TopicModel(3), date="day")
-    assert any("n/a" in warning for warning in run.info["warnings"])
+    assert any("soon" in warning for warning in run.info["warnings"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert '"unit":"' in page  # a timeline was drawn
     assert "dates could not be read:" not in page
@@ -424,7 +424,7 @@ def test_texts_in_another_language_are_told(tmp_path):
     pl.DataFrame({"subject": texts * 8}).write_csv(tmp_path / "in.csv")
     source = read_texts(tmp_path / "in.csv", "subject")
     with pytest.warns(
-        UserWarning, match="seem to be German but were processed as english; --language german"
+        UserWarning, match="seem to be German but were processed as english; the language german"
     ):
         fit_run(source, tmp_path / "run", TopicModel(2))
     with warnings.catch_warnings():

@@ -35,7 +35,7 @@ def completed(*words):
         (["coterie", "data", "path", "sa"], ["sample"]),
         (["coterie", "compare", "x", "--re"], ["--restarts"]),
         (["coterie", "compare", "x", "--lab"], []),  # former names are not offered
-        (["coterie", "compare", "x", "--format", "js"], ["jsonl"]),
+        (["coterie", "compare", "x", "--format", "js"], ["jsonl", "json"]),
     ],
 )
 def test_bash_completes(words, expected):

@@ -183,7 +183,6 @@ def test_edits_are_applied_again_by_the_next_fit_unless_it_is_fresh(tickets, run
         (["--text", "subject", "--seed-words", "billing"], "--seed-words must look like"),
         (["--text", "title"], "no column 'title'"),
         (["--text", "subject", "--method", "nfm"], "unknown method 'nfm'"),
-        ([], "several columns"),
         (["--text", "subject", "--random-state", "-1"], "-1"),
         (["--text", "subject", "--random-state", "4294967296"], "4294967296"),
     ],
@@ -369,14 +368,16 @@ def test_many_rows_left_out_are_a_warning_of_the_run(tmp_path):
     file = tmp_path / "umlauts.csv"
     rows = ["Größe passt nicht", "Jacke zu gross", "Rückgabe der Jacke", "Jacke passt"] * 10
     file.write_bytes(("text\n" + "\n".join(rows) + "\n").encode("cp1252"))
-    refused = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", code=2)
+    given = ["fit", file, "--topics", 2, "--out", tmp_path / "run"]
+    refused = coterie(*given, "--encoding", "utf-8", code=2)
     assert "--encoding cp1252" in refused.stderr
     assert "--skip-bad" not in refused.stderr
-    out = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", "--skip-bad")
+    out = coterie(*given, "--encoding", "utf-8", "--skip-bad")
     assert "20 of 40 rows that could not be read" in out.stderr
     assert "20 of 40 rows" in json.loads((tmp_path / "run/run.json").read_text())["warnings"][0]
-    whole = coterie("fit", file, "--topics", 2, "--out", tmp_path / "run", "--encoding", "cp1252")
+    whole = coterie(*given)
     assert "40 texts" in whole.stdout
+    assert "The text encoding is Windows-1252 (--encoding sets another)." in whole.stderr
 
 
 def test_assign_does_not_write_over_what_it_reads(fitted, tickets):

@@ -28,7 +28,7 @@ from coterie.cli.shared import (
     open_source,
     parts,
     print_json,
-    report_skipped,
+    report_reading,
     safe,
     spooled,
     table,
@@ -73,16 +73,17 @@ def test_a_command_takes_the_options_of_its_input():
         "x.csv", ["english"], False,
         {
             "text": None, "skip_bad": False, "format": None, "encoding": None, "delimiter": None,
-            "no_header": False, "max_bytes": 1 << 32,
+            "no_header": False, "header_row": None, "sheet": None, "max_bytes": 1 << 32,
         },
     ]  # fmt: skip
     full = ["--text", "t", "--language", "german,french", "--language", "zh", "--skip-bad", "--format", "tsv"]
     full += ["--encoding", "cp1252", "--delimiter", "tab", "--no-header", "--max-bytes", "3M", "--json"]
+    full += ["--header-row", "4", "--sheet", "May"]
     assert json.loads(CliRunner().invoke(command, ["x", *full]).output) == [
         "x", ["german", "french", "zh"], True,
         {
             "text": "t", "skip_bad": True, "format": "tsv", "encoding": "cp1252", "delimiter": "\t",
-            "no_header": True, "max_bytes": 3 << 20,
+            "no_header": True, "header_row": 4, "sheet": "May", "max_bytes": 3 << 20,
         },
     ]  # fmt: skip
 
@@ -127,7 +128,7 @@ def test_a_source_reads_as_the_options_say(tmp_path):
 def test_several_columns_are_listed_where_none_was_chosen(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("id,subject\n1,a\n")
-    with pytest.raises(InputError, match=r"choose the one with the texts .*: 'id', 'subject'"):
+    with pytest.raises(InputError, match=r"no column that looks like texts; it has 'id', 'subject'"):
         list(open_source(file))
 
 
@@ -196,14 +197,14 @@ def test_rows_left_out_are_counted_aloud(tmp_path, capsys):
         file.write_text("a,b\n1,2\n" + "only one\n" * bad)
         source = open_source(file, "b", skip_bad=True)
         list(source)
-        report_skipped(source)
+        report_reading(source)
         err = capsys.readouterr().err
         assert err.startswith(f"{sentence}; the first is line 3")
         assert len(err.splitlines()) == 1
     file.write_text("a,b\n1,2\n")
     source = open_source(file, "b", skip_bad=True)
     list(source)
-    report_skipped(source)
+    report_reading(source)
     assert capsys.readouterr().err == ""
 
 

@@ -99,7 +99,6 @@ def test_hostile_terms_are_shown_as_text(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "choose the one with the texts"),
         (["--text", "title"], "no column 'title'"),
         (
             ["--text", "subject", "--min-df", 9],

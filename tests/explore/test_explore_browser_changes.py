@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import openpyxl
 import pytest
 from explore_pages import kinds_of, log_of, numbers, rows, settled, until, wait_total
 from explore_runs import write_texts
@@ -353,14 +354,69 @@ def test_rows_that_cannot_be_read_are_told_before_the_fit(show, tmp_path):
     page = show("/?view=start")
     page.wait_for_selector(".drop")
     report = tmp_path / "report.csv"
-    report.write_text(
-        "Report: tickets by week\nmade today\n\nid,subject,team\n" + "1,late parcel,north\n" * 30
-    )
+    report.write_text("id,subject,team\n" + "1,late parcel,north\n" * 30 + "total,30\n" * 3)
     drop(page, report)
     page.wait_for_selector(".preview")
     assert re.search(
         r"\d+ rows could not be read and would be left out", page.locator(".start-new .look").inner_text()
     )
+
+
+def test_a_workbook_shows_its_table_and_lets_one_choose(show, served, live, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    book.active.append(["Exported by HelpdeskPro"])
+    book.active.append(["please do not reply"])
+    sheet = book.create_sheet("Tickets")
+    for row in [["Tickets of May"], [], ["id", "created", "subject"]]:
+        sheet.append(row)
+    for number in range(60):
+        words = ["parcel late courier", "refund card invoice"][number % 2]
+        sheet.append([number, f"{1 + number % 12}/{1 + number % 9}/2025", f"my {words} {number % 7}"])
+    book.save(tmp_path / "export.xlsx")
+    page = show("/?view=start")
+    page.wait_for_selector(".drop")
+    page.locator("input[type=file]").set_input_files(tmp_path / "export.xlsx")
+    page.wait_for_selector(".preview")
+    assert page.get_by_label("Sheet").input_value() == "Tickets"
+    assert page.get_by_label("Column names in row").input_value() == "3"
+    assert page.locator(".chosen-column").inner_text().startswith("The texts are in subject.")
+    page.get_by_label("Sheet").select_option("Notes")
+    page.locator(".preview th", has_text="Exported by HelpdeskPro").wait_for()
+    page.get_by_label("Sheet").select_option("Tickets")
+    page.locator(".preview th", has_text="subject").wait_for()
+    page.get_by_label("Dates").select_option("")
+    assert not page.get_by_label("3/4/2025 is").is_visible()
+    page.get_by_label("Dates").select_option("created")
+    page.get_by_label("3/4/2025 is").select_option("month")
+    page.get_by_label("this many").check()
+    page.get_by_label("Number of topics").fill("2")
+    page.get_by_role("button", name="fit", exact=True).click()
+    until(page, "new URL(location).searchParams.get('run') === arg", "export")
+    try:
+        settled(page)
+        data = json.loads((live / "export/run.json").read_text())["data"]
+        assert (data["column"], data["date"], data["day_first"], data["texts"]) == (
+            "subject",
+            "created",
+            False,
+            60,
+        )
+    finally:
+        shutil.rmtree(live / "export")
+
+
+def test_a_column_must_be_chosen_where_none_looks_like_texts(show, tmp_path):
+    (tmp_path / "keys.csv").write_text("id,key\n1,a7\n2,b8\n3,c9\n")
+    page = show("/?view=start")
+    page.wait_for_selector(".drop")
+    drop(page, tmp_path / "keys.csv")
+    page.wait_for_selector(".preview")
+    fit = page.get_by_role("button", name="fit", exact=True)
+    assert fit.is_disabled()
+    assert "Click the header of the column with the texts" in page.locator(".chosen-column").inner_text()
+    page.locator(".preview th button", has_text="key").click()
+    assert fit.is_enabled()
 
 
 def test_a_file_that_cannot_be_read_is_told(show, tmp_path):

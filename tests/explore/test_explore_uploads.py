@@ -1,15 +1,19 @@
 """Dropped files: kept apart, looked at, fitted, gone."""
 
 import gzip
+import io
 import stat
 
+import openpyxl
 import polars as pl
 import pytest
 from explore_runs import client_of, finished, write_texts
 
 from coterie import datasets
-from coterie.explore.uploads import guess, label_of, look_at
+from coterie.explore.uploads import label_of, look_at
 from coterie.runs import open_run
+from coterie.text import columns, read_texts
+from damage import sound_files
 
 BYTES = {"content-type": "application/octet-stream"}
 
@@ -177,10 +181,7 @@ def test_guesses_prefer_words_to_keys():
         "when": ["2024-01-01"] * 50,
         "message": [f"my kettle is broken {i}" for i in range(50)],
     }
-    from coterie.explore.uploads import _column
-
-    columns = [_column(pl.Series(name, values)) for name, values in rows.items()]
-    found = guess(columns, pl.DataFrame({column.name: [""] for column in columns}))
+    found = columns.guess([columns.look_at(pl.Series(name, values)) for name, values in rows.items()])
     assert (found.text, found.date, found.label) == ("message", "when", "status")
 
 
@@ -254,3 +255,100 @@ def test_the_language_and_dates_with_a_gap_are_told(folder, tmp_path, monkeypatc
     with client_of(folder) as client:
         found = send(client, "\n".join(["Datum;Meldung", *lines]).encode(), "m.csv").json()
     assert found["guess"] == {"text": "Meldung", "date": "Datum", "label": None, "language": "german"}
+
+
+TICKETS = [
+    [str(i), f"{1 + i % 12:02d}/{1 + i % 9:02d}/2025", f"my parcel number {i} is late"] for i in range(30)
+]
+
+
+def workbook():
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    book.active.append(["Exported by HelpdeskPro"])
+    book.active.append(["please do not reply"])
+    sheet = book.create_sheet("Tickets")
+    for row in [["Tickets of May"], [], ["id", "created", "subject"], *TICKETS]:
+        sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_a_workbook_is_shown_where_its_texts_are_and_can_be_looked_at_elsewhere(client):
+    found = send(client, workbook(), "a.xlsx").json()
+    assert (found["sheets"], found["sheet"], found["header_row"]) == (["Notes", "Tickets"], "Tickets", 3)
+    assert found["guess"]["text"] == "subject"
+    assert found["open_dates"] == ["created"]
+    assert not any("--" in note for note in found["notes"])
+    look = f"/api/uploads/{found['id']}/look"
+    other = client.post(look, json={"sheet": "Notes"}).json()
+    assert (other["id"], other["sheet"], other["preview"]) == (
+        found["id"],
+        "Notes",
+        [["please do not reply"]],
+    )
+    again = client.post(look, json={"sheet": "Tickets", "header_row": 4}).json()
+    assert (again["header_row"], again["columns"][2]["name"]) == (4, "my parcel number 0 is late")
+    wrong = client.post(look, json={"sheet": "None"})
+    assert (wrong.status_code, wrong.json()["error"]) == (
+        422,
+        "this file has no sheet 'None'; it has 'Notes', 'Tickets'",
+    )
+    assert client.post(look, json={"header_row": 0}).json()["error"] == "header_row must be at least 1; got 0"
+    assert client.post("/api/uploads/none/look", json={}).status_code == 404
+
+
+@pytest.mark.process
+def test_what_was_chosen_is_what_is_fitted(client, folder):
+    id = send(client, workbook(), "a.xlsx").json()["id"]
+    wanted = {"name": "chosen", "text": "subject", "date": "created", "day_first": False, "topics": 2}
+    job = finished(client, client.post(f"/api/uploads/{id}/fit", json=wanted))
+    assert job["state"] == "done", job
+    run = open_run(folder / "chosen")
+    assert run.texts().to_list() == [row[2] for row in TICKETS]
+    assert (run.info["data"]["date"], run.info["data"]["day_first"]) == ("created", False)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "comma.csv",
+        "wide.csv",
+        "titled.csv",
+        "old.csv",
+        "array.json",
+        "wrapped.json",
+        "sheets.xlsx",
+        "lines.txt",
+    ],
+)
+def test_page_and_command_line_read_the_same(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(sound_files()[name])
+    shown = look_at(path, "id", name, 1)
+    source = read_texts(path)
+    texts = [text for batch in source for text in batch.texts]
+    layout = source.layout
+    assert (shown.format, shown.guess.text, shown.header_row) == (
+        layout.format,
+        layout.column,
+        layout.header_row,
+    )
+    assert shown.rows_seen == len(texts)
+    assert shown.encoding == (layout.encoding and layout.encoding.removesuffix("-sig"))
+
+
+def test_where_no_column_looks_like_texts_none_is_guessed(client):
+    found = send(client, b"id,key\n1,a7\n2,b8\n").json()
+    assert found["guess"]["text"] is None
+    assert len(found["preview"]) == 2
+
+
+def test_limits_are_told_in_readable_units(folder):
+    with client_of(folder, upload_bytes=1 << 20) as client:
+        answer = send(client, b"x" * (1 << 21))
+    assert (answer.status_code, answer.json()["error"]) == (
+        413,
+        "this is larger than 1 MiB, the most that can be sent here",
+    )

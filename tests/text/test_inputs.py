@@ -86,7 +86,7 @@ def test_tables(kind):
         read(make({"id": [1], "text": ["a"]}), "Text")
     with pytest.raises(
         InputError,
-        match=r"several columns; choose the one with the texts \(--text NAME, or column=…\): 'id', 'text'$",
+        match=r"^the table has several columns: 'id', 'text'; pass the one with the texts, such as table\['text'\]$",
     ):
         read(make({"id": [1], "text": ["a"]}))
 

@@ -16,10 +16,10 @@ import openpyxl
 import polars as pl
 import pytest
 
-import coterie.text.readers.rows as rows_module
 from coterie.corpus import Vectorizer
 from coterie.errors import InputError
 from coterie.text import Batch, TextSource, read_texts
+from coterie.text.readers import headers
 
 ROWS = [("1", "Refund, please"), ("2", 'the "big" kettle\nleaks'), ("3", ""), ("4", "漢字 👍🏽")]
 
@@ -255,7 +255,7 @@ def test_double_and_empty_column_names(file):
 
 
 def test_many_equal_names_take_no_time(file):
-    names = rows_module.column_names(["a"] * 8_000 + [""] * 8_000)
+    names = headers.column_names(["a"] * 8_000 + [""] * 8_000)
     assert len(set(names)) == 16_000
 
 

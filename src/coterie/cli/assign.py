@@ -15,7 +15,7 @@ from coterie.cli.shared import (
     check_not_input,
     input_options,
     open_source,
-    report_skipped,
+    report_reading,
     safe_lines,
     spooled,
     whole_file,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="File to write (.csv, .parquet or .jsonl) instead of printing CSV.",
+    help="File to write (.csv, .xlsx, .parquet or .jsonl) instead of printing CSV.",
 )
 @click.option(
     "--min-confidence",
@@ -66,6 +66,7 @@ def assign(
     \b
     Examples:
       coterie assign run tomorrow.csv --out assigned.csv
+      coterie assign run tomorrow.csv --out assigned.xlsx
       coterie assign run tomorrow.csv | head -3
       echo "where is my parcel" | coterie assign run - --format lines --json
     """
@@ -82,39 +83,43 @@ def assign(
                 write(assigned_table(opened.model, batch.table, batch.texts, min_confidence))
                 done += len(batch.texts)
                 tell("assigning topics", done, None, "texts")
-    report_skipped(source)
+    report_reading(source)
     if out is not None:
         click.echo(f"wrote {done:,} texts to {out}", err=True)
 
 
 def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:
-    """The texts of the file, from the column given, else the column used in the run, else the only one."""
+    """The texts of the file, from the column given, else the one used in the run, else the likely one."""
+    from coterie.text.inputs import NoColumn
+
+    source = open_source(path, text if text is not None else run.info["data"]["column"], **reading)
     if text is None:
-        same = open_source(path, run.info["data"]["column"], **reading)
         try:
-            next(iter(same))
-        except InputError:
-            pass
-        else:
-            return same
-    return open_source(path, text, **reading)
+            next(iter(source))
+        except NoColumn:
+            source.column = None
+    return source
 
 
 @contextmanager
 def _writer(out: Path | None, as_json: bool) -> Iterator[Any]:
     """A function that takes tables one after another and writes them to the output."""
-    from coterie.storage.tables import CsvWriter, ParquetWriter
+    from coterie.storage.tables import CsvWriter, ParquetWriter, TableWriter
+    from coterie.storage.workbooks import WorkbookWriter, check_installed
 
     suffix = ".jsonl" if as_json and out is None else ".csv" if out is None else out.suffix.lower()
-    if suffix not in (".csv", ".parquet", ".jsonl"):
-        raise InputError(f"--out must end in .csv, .parquet or .jsonl, got {str(out)!r}")
+    if suffix not in (".csv", ".xlsx", ".parquet", ".jsonl"):
+        raise InputError(f"--out must end in .csv, .xlsx, .parquet or .jsonl, got {str(out)!r}")
     if out is None:
         yield _printed(suffix == ".jsonl")
     elif suffix == ".jsonl":
         with whole_file(out) as target, target.open("wb") as file:
             yield lambda frame: frame.write_ndjson(file)
     else:
-        writer = CsvWriter if suffix == ".csv" else ParquetWriter
+        writer: type[TableWriter] = CsvWriter if suffix == ".csv" else ParquetWriter
+        if suffix == ".xlsx":
+            check_installed(out)
+            writer = WorkbookWriter
         with whole_file(out) as target, writer(target) as table:
             yield table.write
 

@@ -17,11 +17,10 @@ from coterie.cli.shared import (
     open_source,
     parts,
     print_json,
-    report_skipped,
+    report_reading,
     safe,
     table,
 )
-from coterie.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -127,20 +126,17 @@ def _read(source: TextSource, class_column: str | None) -> tuple[list[str], list
     import polars as pl
 
     from coterie.progress import tell
+    from coterie.text.inputs import choose_column
 
     texts: list[str] = []
     classes: list[str | None] = []
     for batch in source:
-        if class_column is not None and class_column not in batch.table.columns:
-            columns = ", ".join(batch.table.columns)
-            raise InputError(
-                f"{source.source_name} has no column {class_column!r} for --class-column; "
-                f"its columns are {columns}"
-            )
+        if class_column is not None:
+            class_column = choose_column(batch.table.columns, class_column, source.source_name)
         texts += batch.texts.to_list()
         classes += batch.table[class_column].cast(pl.String).to_list() if class_column is not None else []
         tell("reading", len(texts), None, "texts")
-    report_skipped(source)
+    report_reading(source)
     return texts, classes if class_column is not None else None
 
 

@@ -95,6 +95,8 @@ def _sentence(error: Exception) -> str:
         return _usage(error)
     if isinstance(error, MemoryError):
         return f"not enough memory; {_MORE_MEMORY}"
+    if isinstance(error, InputError):
+        return error.said("command")
     return _os_error(error) if isinstance(error, OSError) else str(error)
 
 

@@ -14,12 +14,13 @@ from coterie.cli.progress import shown
 from coterie.cli.shared import (
     RenamedOption,
     console,
+    day_first_option,
     input_options,
     is_integer,
     json_option,
     open_source,
     print_json,
-    report_skipped,
+    report_reading,
     safe,
 )
 from coterie.cli.topics import topics_table
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     help="Seed of the random number generator.",
 )  # fmt: skip
 @click.option("--date", metavar="COLUMN", help="Column with dates; adds a timeline to the report.")
+@day_first_option
 @click.option(
     "--class-column", cls=RenamedOption, former="--label", metavar="COLUMN",
     help="Column with known classes; used in the report, not for fitting.",
@@ -80,6 +82,7 @@ def fit(
     embeddings: str,
     random_state: int,
     date: str | None,
+    day_first: bool | None,
     class_column: str | None,
     fresh: bool,
     as_json: bool,
@@ -87,14 +90,14 @@ def fit(
 ) -> None:
     """Find the topics of the texts in FILE ("-" for standard input) and write them to a run folder.
 
-    FILE can be CSV, TSV, JSON Lines, Parquet, Excel or plain text with one text per line, also gzipped. The
-    run folder contains report.html, topics.csv, an assignment with confidence and reason for every row
-    (assignments.csv and .parquet), the model, the edits and run.json. If the folder already contains a run,
-    its edits are applied to the new one.
+    FILE can be CSV, TSV, JSON, JSON Lines, Parquet, Excel or plain text with one text per line, also gzipped.
+    The column with the texts is detected unless --text names it. The run folder contains report.html,
+    topics.csv, an assignment with confidence and reason for every row (assignments.csv and .parquet), the
+    model, the edits and run.json. If the folder already contains a run, its edits are applied to the new one.
 
     \b
     Examples:
-      coterie fit tickets.csv --text subject
+      coterie fit tickets.csv
       coterie fit tickets.csv --text subject --topics 4 --out run
       coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run
@@ -119,10 +122,11 @@ def fit(
             model,
             edits=() if fresh else None,
             date=date,
+            day_first=day_first,
             class_column=class_column,
             command=_typed(file),
         )
-    report_skipped(source)
+    report_reading(source)
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
     else:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from coterie.cli.shared import console, safe, table
-from coterie.errors import InputError
+from coterie.cli.shared import console, report_note, safe, table
 from coterie.report.wording import points, share
-from coterie.text.inputs import listed
+from coterie.text.dates import read_dates
+from coterie.text.inputs import choose_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,19 +51,22 @@ class Tables:
         console().print(_changes_table(self.changes, self.group))
 
 
-def grouped(run: Run, by: str | None, over_time: str | None, every: Any, sort: str) -> Tables:
+def grouped(
+    run: Run, by: str | None, over_time: str | None, every: Any, sort: str, day_first: bool | None = None
+) -> Tables:
     """The tables of a run, in the order asked for."""
     rows = run.input()
-    for column in (by, over_time):
-        if column is not None and column not in rows.columns:
-            raise InputError(
-                f"the input of {run.folder} has no column {column!r}; its columns are {listed(rows.columns)}"
-            )
-    model, classes = run.with_texts(), rows[by] if by is not None else None
-    if over_time is None:
+
+    def column(name: str) -> pl.Series:
+        return rows[choose_column(rows.columns, name, f"the input of {run.folder}")]
+
+    classes, dates = (None if name is None else column(name) for name in (by, over_time))
+    model = run.with_texts()
+    if dates is None:
         return Tables(model.by_class(classes), None, ["topic", "label"])
-    dates, group = rows[over_time], ["class"] if by is not None else ["topic", "label"]
-    counts, changes = model.over_time(dates, every, classes), model.changes(dates, every, classes)
+    group, first = ["class"] if by is not None else ["topic", "label"], _day_first(run, dates, day_first)
+    counts = model.over_time(dates, every, classes, day_first=first)
+    changes = model.changes(dates, every, classes, day_first=first)
     if sort == "growth":
         order = changes.select(group[0], by=pl.col("change")).unique(group[0], keep="last")
     elif by is not None:
@@ -71,6 +74,17 @@ def grouped(run: Run, by: str | None, over_time: str | None, every: Any, sort: s
     else:
         return Tables(counts, changes, group)
     return Tables(_sorted(counts, order), _sorted(changes, order), group)
+
+
+def _day_first(run: Run, dates: pl.Series, wanted: bool | None) -> bool | None:
+    """Whether the day comes first: as asked, as it was in the run, or as the dates show."""
+    data = run.info["data"]
+    if wanted is None and dates.name == data.get("date"):
+        wanted = data.get("day_first")
+    read = read_dates(dates, wanted)
+    if sentence := read.sentence(dates.name):
+        report_note(sentence, f"{'--month-first' if read.day_first else '--day-first'} reads them otherwise")
+    return read.day_first
 
 
 def _sorted(frame: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-_FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "lines")
+_FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "xlsx", "lines")
 _DELIMITERS = {"\\t": "\t", "tab": "\t"}
 #: Width of output that is not a terminal: a table in a file or a pipe need not fit a screen.
 _WIDE = 140
@@ -113,12 +113,13 @@ class RenamedOption(click.Option):
 def input_options(command: Decorated) -> Decorated:
     """Options that control how a file is read.
 
-    The command receives `language`, a list, and text, skip_bad, format, encoding, delimiter, no_header and
-    max_bytes: it takes these seven as ``**reading`` and passes them on to ``open_source(file, **reading)``.
+    The command receives `language`, a list, and the parameters of `open_source`: it takes them as
+    ``**reading`` and passes them on to ``open_source(file, **reading)``.
     """
     options = [
         click.option(
-            "--text", metavar="COLUMN", help="Column with the texts; needed if there are several columns."
+            "--text", metavar="COLUMN",
+            help="Column with the texts; detected by default. In JSON, a.b is the key b of the object a.",
         ),
         click.option(
             "--language", metavar="NAME", multiple=True, default=["english"], show_default=True,
@@ -137,6 +138,14 @@ def input_options(command: Decorated) -> Decorated:
         ),
         click.option(
             "--no-header", is_flag=True, help="The first row is data; columns are named column_1, column_2 …"
+        ),
+        click.option(
+            "--header-row", metavar="N", type=click.IntRange(1, 10**9),
+            help="Row with the column names; by default the first that is not a title.",
+        ),
+        click.option(
+            "--sheet", metavar="NAME|NUMBER",
+            help="Sheet of an Excel file; by default the one with most text.",
         ),
         max_bytes_option,
     ]  # fmt: skip
@@ -162,6 +171,8 @@ def open_source(
     encoding: str | None = None,
     delimiter: str | None = None,
     no_header: bool = False,
+    header_row: int | None = None,
+    sheet: str | None = None,
     max_bytes: int = 1 << 32,
 ) -> TextSource:
     """The texts of a file, read with the options of `input_options`; "-" is standard input."""
@@ -178,7 +189,17 @@ def open_source(
         header=not no_header,
         skip_bad=skip_bad,
         max_bytes=max_bytes,
+        sheet=sheet,
+        header_row=header_row,
     )
+
+
+def day_first_option(command: Decorated) -> Decorated:
+    """The options --day-first and --month-first; the command gets `day_first`, None if neither is given."""
+    return click.option(
+        "--day-first/--month-first", default=None,
+        help="How to read dates such as 3/4/2025; by default the other dates of the column decide.",
+    )(command)  # fmt: skip
 
 
 @contextmanager
@@ -198,7 +219,7 @@ def spooled(file: str | Path) -> Iterator[Path]:
             yield copy
         except InputError as error:
             # users do not know about the copy
-            raise InputError(str(error).replace(str(copy), "standard input")) from error
+            raise error.replaced(str(copy), "standard input") from error
 
 
 def _hint_to_end_typing() -> None:
@@ -206,12 +227,19 @@ def _hint_to_end_typing() -> None:
         click.echo("coterie: reading texts from the terminal; press Ctrl-D to finish", err=True)
 
 
-def report_skipped(source: TextSource) -> None:
-    """Report on standard error how many rows were skipped, if any, and the first of them."""
+def report_reading(source: TextSource) -> None:
+    """Report on standard error what was decided about a file, and how many rows were skipped, if any."""
+    for note in source.notes:
+        report_note(note.fact, note.option)
     if not source.skipped:
         return
     rows = "1 row" if source.skipped == 1 else f"{source.skipped:,} rows"
     click.echo(safe(f"skipped {rows} that could not be read; the first is {source.bad_rows[0]}"), err=True)
+
+
+def report_note(fact: str, option: str) -> None:
+    """Report on standard error what was decided, and the option that decides otherwise."""
+    click.echo(safe(f"{fact[:1].upper()}{fact[1:]} ({option})."), err=True)
 
 
 # --- output
@@ -242,7 +270,7 @@ def whole_file(target: str | Path) -> Iterator[Path]:
         os.replace(temporary, path)
     except InputError as error:
         # the temporary name would mean nothing to users
-        raise InputError(str(error).replace(str(temporary), str(path))) from error
+        raise error.replaced(str(temporary), str(path)) from error
     except OSError as error:
         raise InputError(
             f"{path} could not be written: {error.strerror or error}; choose another file, or free some space"

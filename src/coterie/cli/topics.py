@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.progress import shown
-from coterie.cli.shared import console, json_option, print_json, safe, safe_lines, table, whole_file
+from coterie.cli.shared import (
+    console,
+    day_first_option,
+    json_option,
+    print_json,
+    safe,
+    safe_lines,
+    table,
+    whole_file,
+)
 from coterie.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from coterie.results import Topic
+    from coterie.runs import Run
 
 _TERMS = 8
 
@@ -59,12 +69,13 @@ _TERMS = 8
     "--every", type=click.Choice(["auto", "day", "week", "month", "quarter", "year"]), default="auto",
     show_default=True, help="Length of a period for --over-time.",
 )  # fmt: skip
+@day_first_option
 @click.option("--tree", is_flag=True, help="Show the topics as a tree; similar topics are close together.")
 @click.option(
     "--out",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the table to a CSV file.",
+    help="Also write the table to a .csv file, or all views to an .xlsx file, a sheet for each.",
 )
 @json_option
 def topics(
@@ -76,6 +87,7 @@ def topics(
     changes: bool,
     sort: str,
     every: Any,
+    day_first: bool | None,
     tree: bool,
     out: Path | None,
     as_json: bool,
@@ -90,6 +102,7 @@ def topics(
       coterie topics run --over-time date --changes --sort growth
       coterie topics run --by team --out by-team.csv
       coterie topics run --by team --over-time date
+      coterie topics run --over-time date --out run/topics.xlsx
       coterie topics run --tree
     """
     from rich.text import Text
@@ -103,23 +116,24 @@ def topics(
         raise InputError("--changes and --sort growth need dates: add --over-time COLUMN")
     with shown(as_json):
         if by is not None or over_time is not None:
-            tables = with_run(run, lambda opened: grouped(opened, by, over_time, every, sort))
-            if out is not None:
-                _write(tables.chosen(changes), out)
-            print_json(tables.chosen(changes).to_dicts()) if as_json else tables.show(changes)
-            return
-        model = open_run(run).model
-        if tree:
-            branch = model.hierarchy()
-            print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
-            return
-    if out is not None:
-        _write(model.topics.frame(), out)
-    if as_json:
-        print_json(model.topics)
-    else:
-        lost = model.n_texts_ - model.n_known_
-        console().print(topics_table(model.topics, terms, examples, lost, model.n_texts_))
+            tables = with_run(run, lambda opened: grouped(opened, by, over_time, every, sort, day_first))
+            frame = tables.chosen(changes)
+            print_json(frame.to_dicts()) if as_json else tables.show(changes)
+        else:
+            model = open_run(run).model
+            frame = model.topics.frame()
+            if tree:
+                branch = model.hierarchy()
+                print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
+            elif as_json:
+                print_json(model.topics)
+            else:
+                lost = model.n_texts_ - model.n_known_
+                console().print(topics_table(model.topics, terms, examples, lost, model.n_texts_))
+    if out is not None and out.suffix.lower() == ".xlsx":
+        _write_views(run, out, by, over_time, every, day_first)
+    elif out is not None and not tree:
+        _write(frame, out)
 
 
 def _has_default_label(topic: Topic) -> bool:
@@ -155,12 +169,48 @@ def topics_table(
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
-    from polars import List, String
-    from polars import selectors as columns
-
     from coterie.storage.tables import CsvWriter
 
     if out.suffix.lower() != ".csv":
-        raise InputError(f"--out must end in .csv, got {str(out)!r}")
+        raise InputError(f"--out must end in .csv or .xlsx, got {str(out)!r}")
     with whole_file(out) as target, CsvWriter(target) as sheet:
-        sheet.write(frame.with_columns(columns.by_dtype(List(String)).list.join(", ")))
+        sheet.write(_joined(frame))
+
+
+def _joined(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lists as a person reads them."""
+    from polars import List, String
+    from polars import selectors as columns
+
+    return frame.with_columns(columns.by_dtype(List(String)).list.join(", "))
+
+
+def _write_views(
+    folder: Path, out: Path, by: str | None, over_time: str | None, every: Any, day_first: bool | None
+) -> None:
+    """A workbook with the topics, their typical texts, and their counts over time and by class.
+
+    Columns of dates and classes are those given, else those of the run.
+    """
+    from coterie.cli.grouped import grouped
+    from coterie.runs import with_run
+    from coterie.storage.workbooks import check_installed, write_workbook
+
+    check_installed(out)
+
+    def views(run: Run) -> dict[str, pl.DataFrame]:
+        data = run.info["data"]
+        topics = run.model.topics.frame()
+        sheets = {
+            "topics": _joined(topics.drop("examples")),
+            "typical texts": topics.select("topic", "label", text="examples").explode("text"),
+        }
+        if dates := over_time or data.get("date"):
+            tables = grouped(run, None, dates, every, "size", day_first)
+            sheets |= {"over time": _joined(tables.counts), "what grew": tables.chosen(True)}
+        if classes := by or data.get("label"):
+            sheets["by class"] = _joined(grouped(run, classes, None, every, "size", day_first).counts)
+        return sheets
+
+    with whole_file(out) as target:
+        write_workbook(target, with_run(folder, views))

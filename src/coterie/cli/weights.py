@@ -16,7 +16,7 @@ from coterie.cli.shared import (
     json_option,
     open_source,
     print_json,
-    report_skipped,
+    report_reading,
     table,
     whole_file,
 )
@@ -80,7 +80,7 @@ def weights(
     source = open_source(file, **reading)
     with shown():
         corpus = Vectorizer(language, min_df=min_df).fit_corpus(source)
-        report_skipped(source)
+        report_reading(source)
         if not len(corpus.vocabulary):
             raise InputError(
                 f"no term occurs in {min_df} texts of {source.source_name}; use a smaller --min-df"

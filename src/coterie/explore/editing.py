@@ -104,12 +104,15 @@ def fit(
             "name": file.shown.name,
             "text": request.text,
             "date": request.date,
+            "day_first": request.day_first,
             "label": request.label,
             "topics": request.topics,
             "language": languages,
             "format": file.shown.format,
             "encoding": file.shown.encoding,
-            "delimiter": file.shown.delimiter if file.shown.format == "csv" else None,
+            "delimiter": file.shown.delimiter,
+            "sheet": file.shown.sheet,
+            "header_row": file.shown.header_row,
             "max_bytes": workspace.max_bytes,
         }
 

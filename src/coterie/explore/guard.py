@@ -25,6 +25,7 @@ from fastapi import Header, HTTPException
 from starlette.requests import ClientDisconnect
 
 from coterie.report.page import policy
+from coterie.text.readers.bytes import readable_size
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -250,7 +251,7 @@ def _length(headers: _Headers) -> int:
 
 def _limited(headers: _Headers, receive: Receive, most: int) -> Receive:
     """The same body, up to a number of bytes."""
-    sentence = f"the body is larger than {most:,} bytes"
+    sentence = f"this is larger than {readable_size(most)}, the most that can be sent here"
     if _length(headers) > most:
         raise _No(413, sentence)
     read = 0

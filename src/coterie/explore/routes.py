@@ -257,7 +257,7 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         request: Request,
         name: Annotated[str, Query(max_length=1000, description="what to call the file")],
     ) -> schemas.Upload:
-        """Send a file to look at: CSV, TSV, JSON lines, Parquet, Excel or one text a line, plain or gzip."""
+        """Send a file to look at: CSV, TSV, JSON, Parquet, Excel or one text a line, plain or gzip."""
         return await uploads.receive(name, request.stream(), workspace.max_bytes)
 
     @routes.post(
@@ -266,6 +266,11 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
     def fit(id: Id, request: Annotated[schemas.FitRequest, Body()]) -> schemas.Job:
         """Find the topics of an uploaded file; the run is written into the folder of runs."""
         return editing.fit(workspace, jobs, uploads, id, request)
+
+    @routes.post("/uploads/{id}/look", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
+    async def look(id: Id, request: schemas.LookRequest) -> schemas.Upload:
+        """Look at another sheet of an uploaded file, or for the column names in another row."""
+        return await uploads.look_again(id, request, workspace.max_bytes)
 
     @routes.delete("/uploads/{id}", status_code=204, tags=["start"], responses=_CHANGES, dependencies=_MARKED)
     def delete(id: Id) -> None:

@@ -23,7 +23,7 @@ from coterie.runs import Run
 from coterie.runs.record import TABLE
 from coterie.runs.table import check_columns
 from coterie.storage.temporary import TemporaryFolder, report_full
-from coterie.topics.trends import read_dates
+from coterie.text.dates import read_dates
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -154,7 +154,8 @@ class Rows:
         if column is None or column.dtype.is_nested():
             return None
         distinct = column.unique(maintain_order=True)
-        dates, bad = read_dates(distinct)
+        read = read_dates(distinct, self._data.get("day_first"))
+        dates, bad = read.days, read.unread
         if bad is not None and bad.count > len(dates) - dates.null_count():  # this is no column of dates
             return None
         spelled = pl.DataFrame({"x": distinct, "day": dates.cast(pl.Int32)})

@@ -460,7 +460,7 @@ class UploadedColumn(BaseModel):
 class Guess(BaseModel):
     """Which columns are likely which, and the language of the texts."""
 
-    text: str
+    text: str | None = Field(description="None if no column looks like texts")
     date: str | None
     label: str | None
     language: str
@@ -477,9 +477,21 @@ class Upload(BaseModel):
     columns: list[UploadedColumn]
     preview: list[list[str]]
     guess: Guess
-    format: Literal["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]
+    format: Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "lines"]
     encoding: str | None
     delimiter: str | None
+    sheets: list[str] = Field(description="of an Excel file")
+    sheet: str | None = Field(description="the sheet that is shown")
+    header_row: int | None = Field(description="the row with the column names, from 1")
+    open_dates: list[str] = Field(description="columns with dates that could have day or month first")
+    notes: list[str] = Field(description="what had to be decided to read the file")
+
+
+class LookRequest(Strict):
+    """Where the table is in an uploaded file; what is None is detected."""
+
+    sheet: str | None = Field(default=None, min_length=1, max_length=200, description="name of a sheet")
+    header_row: int | None = Field(default=None, ge=1, le=10**9, description="row with the column names")
 
 
 class FitRequest(Strict):
@@ -488,6 +500,7 @@ class FitRequest(Strict):
     name: RunName
     text: str = Field(max_length=1000, description="column with the texts")
     date: str | None = Field(default=None, max_length=1000, description="column with dates")
+    day_first: bool | None = Field(default=None, description="how to read dates such as 3/4/2025")
     label: str | None = Field(default=None, max_length=1000, description="class column")
     topics: Number | Literal["auto"] = "auto"
     language: str = Field(default="english", max_length=200, description="name or code; several with commas")

@@ -133,15 +133,39 @@ def _sentence(error: RequestValidationError) -> str:
     """What is wrong in a request: which field, and its value."""
     first = error.errors()[0]
     kind, *path = first["loc"] or ("request",)
-    field = ".".join(str(part)[:60] for part in path) or str(kind)
+    # behind the name of a field come the ways in which it was tried, which mean nothing to people
+    field = str(path[0])[:60] if path else str(kind)
     if first["type"] == "json_invalid":
         return "the body is not JSON"
     if first["type"] == "missing":
         return f"{field} is missing"
     if first["type"] == "extra_forbidden":
         return f"unknown field {field}"
-    message = first["msg"].removeprefix("Value error, ")
-    return f"{field}: {message[:1].lower()}{message[1:300]}; got {_shown(first.get('input'))}"
+    return f"{field} {_must(first)}; got {_shown(first.get('input'))}"
+
+
+def _must(error: dict[str, Any]) -> str:
+    """What a value must be."""
+    limits = error.get("ctx") or {}
+    sentences = {
+        "greater_than_equal": "must be at least {ge}",
+        "less_than_equal": "must be at most {le}",
+        "string_too_short": "must have at least {min_length} characters",
+        "string_too_long": "must have at most {max_length} characters",
+        "too_long": "must have at most {max_length} entries",
+        "too_short": "must have at least {min_length} entries",
+        "literal_error": "must be {expected}",
+        "int_type": "must be a whole number",
+        "int_parsing": "must be a whole number",
+        "int_from_float": "must be a whole number",
+        "float_type": "must be a number",
+        "float_parsing": "must be a number",
+        "string_type": "must be text",
+        "bool_type": "must be true or false",
+        "list_type": "must be a list",
+    }
+    message = error["msg"].removeprefix("Value error, ")
+    return sentences.get(error["type"], f"is wrong: {message[:1].lower()}{message[1:300]}").format(**limits)
 
 
 def _shown(value: Any) -> str:

@@ -6,18 +6,16 @@ their own, and only an ending that is known is kept, for it tells the format.
 
 from __future__ import annotations
 
-import codecs
 import errno
 import os
 import re
 import secrets
 from asyncio import Semaphore
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 from starlette.concurrency import run_in_threadpool
@@ -26,23 +24,13 @@ from coterie.errors import InputError
 from coterie.explore import schemas
 from coterie.explore.guard import Changed, Invalid, Missing
 from coterie.storage.temporary import TemporaryFolder
+from coterie.text import columns
+from coterie.text.columns import SEEN, guess_text
+from coterie.text.dates import read_dates
 from coterie.text.guess import likely_language
-from coterie.text.readers import TextSource, columnar, delimited
-from coterie.text.readers.bytes import (
-    MAX_BYTES,
-    PIECE,
-    Lines,
-    PeekableBytes,
-    encoding_of,
-    on_disk,
-    open_bytes,
-    refuse_binary,
-    reported_faults,
-)
-from coterie.text.readers.lines import json_objects
-from coterie.text.readers.rows import BadRow, Options
-from coterie.text.readers.source import Format, guess_format
-from coterie.topics.trends import read_dates
+from coterie.text.readers import TextSource
+from coterie.text.readers.bytes import MAX_BYTES
+from coterie.text.readers.rows import Options
 
 #: Files that wait to be fitted; the oldest goes when there are more.
 _KEPT = 4
@@ -50,14 +38,9 @@ _KEPT = 4
 _AT_ONCE = 2
 _ENDING = re.compile(r"\.(?:csv|tsv|tab|jsonl|ndjson|json|txt|text|log|parquet|pq|xlsx)(?:\.gz)?$", re.I)
 _LONGEST = 120
-#: Rows that are looked at, those that are shown, and characters of a cell that is shown.
-SEEN, SHOWN, CELL = 1000, 20, 300
-#: Bytes that are looked at to tell the encoding.
-_DECODED = 1 << 26
+#: Rows that are shown, and characters of a cell that is shown.
+SHOWN, CELL = 20, 300
 _THIS_FILE = "this file"
-_NUMBER = re.compile(r"[-+]?[\d.,  ]*\d(?:e[-+]?\d+)?\s?%?", re.I)
-_NAMED_LABEL = re.compile(r"label|class|categor|tag|topic|type|group|kind|intent", re.I)
-Kind = Literal["text", "number", "date", "class", "empty"]
 
 
 @dataclass
@@ -94,6 +77,19 @@ class Uploads:
         for old in waiting[:-_KEPT]:
             self._remove(old)
         return shown
+
+    async def look_again(self, id: str, request: schemas.LookRequest, max_bytes: int) -> schemas.Upload:
+        """Look at a file that waits: at another sheet, or with the column names elsewhere."""
+        file = self.take(id)
+        try:
+            before = file.shown
+            async with self._looking:
+                file.shown = await run_in_threadpool(
+                    look_at, file.path, id, before.name, before.bytes, max_bytes, request
+                )
+            return file.shown
+        finally:
+            self.give_back(id)
 
     def take(self, id: str) -> _File:
         """A file to be fitted; nobody else can take or remove it until it is given back or dropped."""
@@ -187,171 +183,62 @@ async def _keep(body: AsyncIterator[bytes], path: Path) -> int:
 
 @dataclass
 class _Shown(TextSource):
-    """A file that is called what the person who sent it would call it."""
+    """A file that is called what its sender would call it; any column will do to show its rows."""
 
     @property
     def source_name(self) -> str:
         return _THIS_FILE
 
+    def _choose(self, names: Sequence[str], sample: Callable[[], pl.DataFrame]) -> str:
+        table = sample()
+        return self._chosen(guess_text(table) or table.columns[0])
 
-def look_at(path: Path, id: str, name: str, size: int, max_bytes: int = MAX_BYTES) -> schemas.Upload:
+
+def look_at(
+    path: Path,
+    id: str,
+    name: str,
+    size: int,
+    max_bytes: int = MAX_BYTES,
+    request: schemas.LookRequest | None = None,
+) -> schemas.Upload:
     """What a file holds; one that cannot be read is reported in a sentence."""
-    with reported_faults(_THIS_FILE), open_bytes(path, max_bytes) as stream:
-        head = stream.head()
-        format_ = guess_format(path, head, Options())
-        encoding = None if format_ in ("parquet", "xlsx") else _encoding(head, stream)
-    options = Options(encoding, max_bytes=max_bytes)
-    table, skipped = _first_rows(path, format_, options)
-    columns = [_column(table[column]) for column in table.columns[: schemas.MOST_COLUMNS]]
-    delimiter = None
-    if format_ in ("csv", "tsv"):
-        text = head.decode(encoding or "utf-8", "replace")
-        delimiter = "\t" if format_ == "tsv" else delimited.guess_delimiter(text)
+    asked = request or schemas.LookRequest()
+    options = Options(max_bytes=max_bytes, sheet=asked.sheet, header_row=asked.header_row)
+    source = _Shown(path, options=options, skip_bad=True, batch_rows=SEEN)
+    table = next(iter(source)).table
+    layout = source.layout
+    assert layout is not None
+    looked = [columns.look_at(column) for column in table.get_columns()[: schemas.MOST_COLUMNS]]
+    dates = {column.name: read_dates(table[column.name]) for column in looked if column.kind == "date"}
     return schemas.Upload(
         id=id,
         name=name,
         bytes=size,
         rows_seen=len(table),
-        skipped=skipped,
-        columns=columns,
+        skipped=source.skipped,
+        columns=[schemas.UploadedColumn(**asdict(column)) for column in looked],
         preview=[
             [_cell(value) for value in row[: schemas.MOST_COLUMNS]] for row in table.head(SHOWN).iter_rows()
         ],
-        guess=guess(columns, table),
-        format=format_,
-        encoding=None if encoding is None else encoding.removesuffix("-sig"),
-        delimiter=delimiter,
+        guess=_guess(looked, table),
+        format=layout.format,
+        encoding=None if layout.encoding is None else layout.encoding.removesuffix("-sig"),
+        delimiter=layout.delimiter,
+        sheets=layout.sheets,
+        sheet=layout.sheet,
+        header_row=layout.header_row,
+        open_dates=[name for name, read in dates.items() if read.assumed],
+        notes=[note.fact for note in source.notes],
     )
 
 
-def _encoding(head: bytes, stream: PeekableBytes) -> str:
-    """UTF-8 or a kin of it; that of old Windows programs if more bytes speak against UTF-8 than for it."""
-    guessed = encoding_of(head)
-    if guessed != "utf-8-sig":
-        return guessed
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    good = bad = seen = 0
-    while seen < _DECODED and (piece := stream.read(PIECE * 16)):
-        seen += len(piece)
-        if piece.isascii():
-            continue
-        text = decoder.decode(piece)
-        wrong = text.count("\ufffd")
-        bad += wrong
-        good += sum(sign > "\x7f" for sign in text) - wrong
-    return "cp1252" if bad > good else guessed
-
-
-def _first_rows(path: Path, format_: Format, options: Options) -> tuple[pl.DataFrame, int]:
-    """The first rows that can be read, and how many among them cannot."""
-    with reported_faults(_THIS_FILE), open_bytes(path, options.max_bytes) as stream:
-        if format_ in ("parquet", "xlsx"):
-            with on_disk(path, stream) as file:
-                return _parsed_rows(file, format_, options), 0
-        refuse_binary(stream.head(), _THIS_FILE, options.encoding if options.encoding == "cp1252" else None)
-        with Lines(stream, options.encoding, _THIS_FILE) as text:
-            names = _columns(text, format_, options)
-    # to read, a text column is named; any that holds texts will do
-    fault: InputError | None = None
-    for column in names[: schemas.MOST_COLUMNS]:
-        source = _Shown(path, column, format_, options, skip_bad=True, batch_rows=SEEN)
-        try:
-            return next(iter(source)).table, source.skipped
-        except InputError as error:
-            fault = fault or error
-    raise fault or InputError(f"{_THIS_FILE} has no columns")
-
-
-def _parsed_rows(file: Path, format_: Format, options: Options) -> pl.DataFrame:
-    if format_ == "parquet":
-        tables = columnar.parquet_tables(file, SEEN, options.max_bytes, _THIS_FILE)
-        first = next(islice(tables, 1, None), None)  # after the empty one
-        if first is None:
-            raise InputError(f"{_THIS_FILE} has column names but no rows")
-        return first
-    sheet = columnar.read_xlsx(file, True, SEEN, options.max_bytes, _THIS_FILE)
-    source = _Shown(file, next(iter(sheet.columns)), format_, options, batch_rows=SEEN)
-    return next(source.batches_of(sheet)).table
-
-
-def _columns(text: Lines, format_: Format, options: Options) -> list[str]:
-    """Names of the columns, in their order."""
-    if format_ == "lines":
-        return ["text"]
-    if format_ == "jsonl":
-        return _keys(text)
-    return list((delimited.read_tsv if format_ == "tsv" else delimited.read_csv)(text, options).columns)
-
-
-def _keys(text: Lines) -> list[str]:
-    """Keys of the first objects, those that hold one value first: texts are never in the others."""
-    keys: dict[str, bool] = {}
-    first_bad: BadRow | None = None
-    for number, row in enumerate(json_objects(text)):
-        if number >= SEEN or text.read > 1 << 20:
-            break
-        if isinstance(row, BadRow):
-            first_bad = first_bad or row
-        else:
-            keys |= {key: keys.get(key, False) or isinstance(v, (list, dict)) for key, v in row[1].items()}
-    if not keys:
-        raise InputError(f"no row of {_THIS_FILE} could be read" + (f"; {first_bad}" if first_bad else ""))
-    return sorted(keys, key=keys.__getitem__)
-
-
-def _column(values: pl.Series) -> schemas.UploadedColumn:
-    texts = [_cell(value, None).strip() for value in values]
-    filled = [text for text in texts if text]
-    distinct = len(set(filled))
-    return schemas.UploadedColumn(
-        name=values.name,
-        kind=_kind(values, filled, distinct),
-        filled=round(len(filled) / max(len(texts), 1), 4),
-        mean_length=round(sum(map(len, filled)) / max(len(filled), 1), 1),
-        distinct_share=round(distinct / max(len(filled), 1), 4),
-        samples=[text[:CELL] for text in list(dict.fromkeys(filled))[:3]],
-    )
-
-
-def _kind(values: pl.Series, filled: Sequence[str], distinct: int) -> Kind:
-    if not filled:
-        return "empty"
-    if values.dtype.is_temporal() or _are_dates(filled):
-        return "date"
-    numbers = values.dtype.is_numeric() or sum(bool(_NUMBER.fullmatch(t)) for t in filled) > 0.95 * len(
-        filled
-    )
-    if distinct <= min(100, max(0.2 * len(filled), 2)) and len(filled) > distinct:
-        return "class"
-    return "number" if numbers or values.dtype.is_numeric() else "text"
-
-
-def _are_dates(filled: Sequence[str]) -> bool:
-    """Whether nearly all are dates; somebody may have written "n/a"."""
-    dates, _ = read_dates(list(filled[:200]))
-    return dates.null_count() <= 0.1 * len(dates)
-
-
-def guess(columns: Sequence[schemas.UploadedColumn], table: pl.DataFrame) -> schemas.Guess:
-    """The text column is the one with long and different values; dates look like dates, classes repeat."""
-
-    def worth(column: schemas.UploadedColumn) -> float:
-        wordy = any(" " in text or not text.isascii() for text in column.samples)
-        likely = {"text": 1.0, "class": 0.3, "number": 0.01, "date": 0.001, "empty": 0.0}[column.kind]
-        # keys and addresses are long and all different, but they have no words
-        return column.mean_length * column.distinct_share * column.filled * likely * (1.0 if wordy else 0.05)
-
-    text = max(columns, key=worth)
-    others = [column for column in columns if column is not text]
-    date = next((column.name for column in others if column.kind == "date"), None)
-    classes = [column for column in others if column.kind == "class" and column.filled > 0.5]
-    label = max(classes, key=lambda c: (bool(_NAMED_LABEL.search(c.name)), c.distinct_share), default=None)
-    language = (
-        likely_language(table[text.name].cast(pl.String, strict=False)) if text.kind == "text" else None
-    )
-    return schemas.Guess(
-        text=text.name, date=date, label=label.name if label else None, language=language or "english"
-    )
+def _guess(looked: Sequence[columns.Column], table: pl.DataFrame) -> schemas.Guess:
+    """Which columns are likely which, and the language of the texts."""
+    found = columns.guess(looked)
+    text = looked[0].name if len(looked) == 1 else found.text
+    language = None if text is None else likely_language(table[text].cast(pl.String, strict=False))
+    return schemas.Guess(text=text, date=found.date, label=found.label, language=language or "english")
 
 
 def _cell(value: Any, most: int | None = CELL) -> str:

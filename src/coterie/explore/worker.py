@@ -74,7 +74,7 @@ def main() -> None:
     except _End:
         pass
     except InputError as error:
-        _write(out, {"error": str(error)})
+        _write(out, {"error": error.said("page")})
     except MemoryError:
         _write(out, {"error": "not enough memory; try fewer texts"})
     except OSError as error:
@@ -95,7 +95,13 @@ def fit(job: dict[str, Any]) -> None:
         job["file"],
         job["text"],
         job["format"],
-        Options(job["encoding"], job["delimiter"], max_bytes=job["max_bytes"]),
+        Options(
+            job["encoding"],
+            job["delimiter"],
+            max_bytes=job["max_bytes"],
+            sheet=job["sheet"],
+            header_row=job["header_row"],
+        ),
         skip_bad=True,
         name=job["name"],
     )
@@ -108,6 +114,7 @@ def fit(job: dict[str, Any]) -> None:
         model,
         edits=(),
         date=job["date"],
+        day_first=job["day_first"],
         class_column=job["label"],
         command=f"coterie explore: {job['name']}",
     )
@@ -146,6 +153,7 @@ def refit(job: dict[str, Any]) -> None:
         model,
         edits=None if Path(job["folder"]) == Path(job["run"]) else tuple(run.model.edits),
         date=data.get("date"),
+        day_first=data.get("day_first"),
         class_column=data.get("label"),
         command=run.info["command"],
     )

@@ -106,7 +106,8 @@ class Workspace:
 
     def message(self, error: Exception) -> str:
         """What an error says, without the way to the folders of this machine."""
-        return without_paths(str(error), self.folder)
+        said = error.said("page") if isinstance(error, InputError) else str(error)
+        return without_paths(said, self.folder)
 
     def version(self, name: str) -> str:
         """What tells this state of a run from any other: 16 hexadecimal digits."""

@@ -42,5 +42,5 @@ def write_report(
     from coterie.report.groups import Columns
     from coterie.report.page import page
 
-    columns = Columns(dates, date_name, classes, class_name)
+    columns = Columns(dates, date_name, classes, class_name, info["data"].get("day_first"))
     path.write_bytes(page(content(model, info, columns)).encode("utf-8"))

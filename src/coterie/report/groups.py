@@ -12,8 +12,9 @@ import polars as pl
 from coterie.errors import InputError
 from coterie.metrics import clustering_scores
 from coterie.report.wording import points, shortened
+from coterie.text.dates import read_dates
 from coterie.topics.changes import Changes, Comparison, changes, trend
-from coterie.topics.trends import all_periods, chosen_period, numbered, periods, read_dates
+from coterie.topics.trends import all_periods, chosen_period, numbered, periods
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -31,6 +32,7 @@ class Columns:
     date_name: str = ""
     classes: pl.Series | None = None
     class_name: str = ""
+    day_first: bool | None = None
 
 
 def usable_dates(columns: Columns, n_texts: int) -> tuple[pl.Series | None, str]:
@@ -38,8 +40,8 @@ def usable_dates(columns: Columns, n_texts: int) -> tuple[pl.Series | None, str]
     if columns.dates is None:
         return None, ""
     try:
-        dates, bad = read_dates(columns.dates)
-        dates = _one_each(dates, n_texts)
+        read = read_dates(columns.dates, columns.day_first)
+        dates, bad = _one_each(read.days, n_texts), read.unread
     except InputError as error:
         return None, f"The dates could not be read: {shortened(str(error), 200)}."
     n_dated = n_texts - dates.null_count()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,15 @@ import numpy as np
 import polars as pl
 
 from coterie.errors import InputError, shown
-from coterie.runs.record import MARKER, OURS, edits_of, read_record, recorded
-from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts
+from coterie.runs.record import MARKER, OURS, Progress, edits_of, read_record, recorded
+from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts, remarks_on_dates
 from coterie.runs.run import Run
 from coterie.runs.writing import added_names, write_run
 from coterie.storage.folder import FolderLock, as_path, replaced
 from coterie.storage.tables import has_bytes
-from coterie.text.inputs import choose_column
-from coterie.text.readers import TextSource
+from coterie.text.dates import read_dates
+from coterie.text.inputs import NoColumn, choose_column
+from coterie.text.readers import Note, TextSource
 from coterie.topics import Edit, TopicModel
 from coterie.topics.collection import TextStore
 from coterie.topics.editing import adopt
@@ -32,6 +34,7 @@ def fit_run(
     edits: Iterable[Edit] | None = None,
     date: str | None = None,
     class_column: str | None = None,
+    day_first: bool | None = None,
     command: str = "",
 ) -> Run:
     """Fit a model to a file and write the run folder.
@@ -48,6 +51,8 @@ def fit_run(
         Edits to apply; None applies those of an earlier run in the folder.
     date, class_column
         Columns with the date and the known class of each text, for the report.
+    day_first
+        Whether the day comes before the month in dates such as 3/4/2025; None lets the column tell.
     command
         The command line, for run.json.
     """
@@ -57,50 +62,92 @@ def fit_run(
         replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging,
         recorded() as progress,
     ):
-        texts = TextStore(source, lambda read: _check_columns(read, (date, class_column)))
+        chosen = _Chosen(date, class_column)
+        texts = TextStore(source, chosen.check)
         with progress.timed("fit"):
             model.fit(texts, edits=edits_of(folder) if edits is None else edits)
         remark_on_texts(model, texts.skipped)
         remark_on_language(model, texts)
         remark_on_bytes(texts)
+        doubts, day_first = _read_dates(texts, chosen.date, day_first, progress)
         info = {
             "command": command,
             "parameters": _parameters(model),
             "columns": added_names(texts.columns),
             "data": {
                 "source": source.source_name,
-                "column": source.column if source.column is not None else next(iter(texts.columns)),
+                "column": _text_column(source),
                 "tokenised": bool(texts.tokenised),
-                "date": date,
-                "label": class_column,
+                "date": chosen.date,
+                "day_first": day_first,
+                "label": chosen.class_column,
                 "texts": model.n_texts_,
                 "skipped": texts.skipped,
                 "sha256": texts.fingerprint,
+                "notes": [note.fact for note in source.notes],
             },
         }
         lock.acquire(make=True)
         if edits is None:  # some may have been made since
             adopt(model, edits_of(folder))
-        write_run(staging, model, texts.tables(), info, progress)
+        write_run(staging, model, texts.tables(), info, progress, doubts)
     return Run(folder, model, read_record(folder))
 
 
-def _check_columns(texts: TextStore, wanted: Iterable[str | None]) -> None:
-    """Refuse columns that cannot be what they were chosen for, before anything is learned."""
+@dataclass
+class _Chosen:
+    """Columns that were named, and then as they are called in the file."""
+
+    date: str | None
+    class_column: str | None
+
+    def check(self, texts: TextStore) -> None:
+        """Refuse columns that cannot be what they were chosen for, before anything is learned."""
+        self.date = _checked(texts, self.date)
+        self.class_column = _checked(texts, self.class_column)
+
+
+def _checked(texts: TextStore, name: str | None) -> str | None:
     assert texts.file is not None
-    for name in wanted:
-        if name is None:
-            continue
-        if not isinstance(name, str):
-            raise InputError(f"the name of a column must be a string, got {shown(name)}")
-        if texts.complete:  # JSON Lines may have a column later
-            choose_column(list(texts.columns), name, texts.file.source_name)
-        kind = texts.columns.get(name)
-        if kind is not None and (kind.is_nested() or has_bytes(kind) or kind == pl.Duration):
-            raise InputError(
-                f"column {name!r} contains {str(kind)[:60]}, not dates or classes; choose a column of plain "
-                "values"
-            )
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise InputError(f"the name of a column must be a string, got {shown(name)}")
+    try:
+        name = choose_column(list(texts.columns), name, texts.file.source_name)
+    except NoColumn:
+        if texts.complete:  # JSON may have a column later
+            raise
+    kind = texts.columns.get(name)
+    if kind is not None and (kind.is_nested() or has_bytes(kind) or kind == pl.Duration):
+        raise InputError(
+            f"column {name!r} contains {str(kind)[:60]}, not dates or classes; choose a column of plain "
+            "values"
+        )
+    return name
+
+
+def _text_column(source: TextSource) -> str:
+    assert source.layout is not None
+    assert source.layout.column is not None
+    return source.layout.column
+
+
+def _read_dates(
+    texts: TextStore, date: str | None, day_first: bool | None, progress: Progress
+) -> tuple[list[str], bool | None]:
+    """Whether the day comes first, which the file notes, and doubts about it."""
+    if date is None:
+        return [], None
+    assert texts.file is not None
+    dates = read_dates(texts.column(date), day_first)
+    progress.remarks += remarks_on_dates(dates, date)
+    sentence = dates.sentence(date)
+    if sentence is None:
+        return [], dates.day_first
+    other = "--month-first" if dates.day_first else "--day-first"
+    texts.file.notes.append(Note(sentence, f"{other} reads them otherwise"))
+    return [sentence] if dates.assumed else [], dates.day_first
 
 
 def _parameters(model: TopicModel) -> dict[str, Any]:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from coterie.storage.tables import has_bytes
 from coterie.text.guess import likely_language
 from coterie.text.inputs import listed
-from coterie.topics.trends import read_dates
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from coterie.text.dates import Dates
     from coterie.topics import TopicModel
     from coterie.topics.collection import TextStore
 
@@ -22,7 +20,7 @@ def remark_on_texts(model: TopicModel, skipped: int) -> None:
     if skipped > 0.1 * (skipped + model.n_texts_):
         warnings.warn(
             f"skipped {skipped:,} of {skipped + model.n_texts_:,} rows that could not be read; "
-            "are the encoding (--encoding) and the delimiter right?",
+            "are the encoding and the delimiter right?",
             stacklevel=2,
         )
     asked, found = model.n_topics, len(model.fitted.scorer.order)
@@ -49,7 +47,7 @@ def remark_on_language(model: TopicModel, texts: TextStore) -> None:
     if likely is not None:
         warnings.warn(
             f"the texts seem to be {likely.capitalize()} but were processed as {', '.join(named)}; "
-            f"--language {likely} may give better topics",
+            f"the language {likely} may give better topics",
             stacklevel=2,
         )
 
@@ -65,9 +63,9 @@ def remark_on_bytes(texts: TextStore) -> None:
         )
 
 
-def remarks_on_dates(dates: pl.Series, name: str) -> list[str]:
+def remarks_on_dates(dates: Dates, name: str) -> list[str]:
     """What to say about dates that cannot be read: they count as none."""
-    _, bad = read_dates(dates)
+    bad = dates.unread
     if bad is None:
         return []
     many = f"{bad.count:,} dates" if bad.count > 1 else "1 date"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from coterie.runs.record import (
     versions,
     write_record,
 )
-from coterie.runs.remarks import remarks_on_dates
 from coterie.storage.tables import CsvWriter, ParquetWriter
 from coterie.topics import TopicModel, state
 from coterie.topics import edits as log
@@ -41,8 +40,12 @@ def write_run(
     tables: Iterable[pl.DataFrame],
     info: dict[str, Any],
     progress: Progress,
+    doubts: Sequence[str] = (),
 ) -> None:
-    """All files of a run into an empty folder; `tables` are the rows of the input, some at a time."""
+    """All files of a run into an empty folder; `tables` are the rows of the input, some at a time.
+
+    `doubts` are warnings that the caller gives to the user.
+    """
     collection, described, scores = model.collection, model.state.description, model.state.scores
     assert collection is not None
     assert scores is not None
@@ -55,8 +58,6 @@ def write_run(
         kept = _write_assignments(staging, model, tables, info)
     data = info["data"]
     dates, classes = kept.get("date"), kept.get("label")
-    if dates is not None:
-        progress.remarks += remarks_on_dates(dates, data["date"])
     at = scores.position[collection.corpus.rows]
     write_map(staging / MAP, TextMap(described.map, described.by_size, at, described.known))
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
@@ -72,7 +73,7 @@ def write_run(
         "distinct": collection.corpus.n_distinct,
         "edits_applied": len(model.edits) - model.state.skipped,
         "seconds": progress.seconds,
-        "warnings": progress.sentences(),
+        "warnings": list(dict.fromkeys([*progress.sentences(), *doubts])),
     }
     write_report(
         staging / REPORT,

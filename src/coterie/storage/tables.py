@@ -64,8 +64,13 @@ def restore(frame: pl.DataFrame) -> pl.DataFrame:
 
 def sheet(frame: pl.DataFrame) -> pl.DataFrame:
     """A table as CSV has it: no formulas, lists and structures as JSON, no columns of bytes."""
+    return neutralise(flat_table(frame))
+
+
+def flat_table(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table of plain cells: lists and structures as JSON, no columns of bytes."""
     columns = [column for column in frame.get_columns() if not has_bytes(column.dtype)]
-    return neutralise(_frame([column.name for column in columns], [_flat(column) for column in columns]))
+    return _frame([column.name for column in columns], [_flat(column) for column in columns])
 
 
 def has_bytes(dtype: Any) -> bool:
@@ -108,8 +113,8 @@ def read_parquet(path: str | Path, rows: int | None = None) -> pl.DataFrame:
         return pl.read_parquet(file, hive_partitioning=False)
 
 
-class _Writer:
-    """What the two writers share: the columns stay the same, and the file appears when it is whole."""
+class TableWriter:
+    """What the writers share: the columns stay the same, and the file appears when it is whole."""
 
     def __init__(self, path: str | Path, schema: Schema | None = None):
         self.path = Path(path)
@@ -161,7 +166,7 @@ class _Writer:
         raise NotImplementedError
 
 
-class CsvWriter(_Writer):
+class CsvWriter(TableWriter):
     """A CSV file, written batch by batch: UTF-8, quoted by RFC 4180, lines end with a line feed, no formulas.
 
     A null is nothing between two commas and an empty text is ``""``. Lists and structures are JSON, in which
@@ -205,7 +210,7 @@ class SheetWriter(CsvWriter):
     _mark = "\ufeff"
 
 
-class ParquetWriter(_Writer):
+class ParquetWriter(TableWriter):
     """A Parquet file, written batch by batch: memory holds one batch, or a few if they are small.
 
     Batches become files beside the table and these are joined, a few dozen at a time, as a stream.

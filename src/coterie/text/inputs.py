@@ -16,6 +16,7 @@ from coterie.errors import InputError, shown
 #: Texts in a batch: large enough to be fast, small enough to save memory.
 BATCH_ROWS = 131_072
 _LISTS = (list, tuple, np.ndarray)
+_USUAL_NAMES = ("text", "texts", "subject", "title", "message", "body", "comment", "description")
 _NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
@@ -99,28 +100,50 @@ def _position(names: Iterable[Any], column: str | None) -> int:
     return spelled.index(choose_column(spelled, column))
 
 
+class NoColumn(InputError):
+    """A table does not have a column of this name."""
+
+
 def choose_column(names: Sequence[str], column: str | None, source_name: str = "the table") -> str:
-    """The column with the texts: the one given, or the only one."""
+    """The column with the texts: the one given, or the only one.
+
+    Line breaks and spaces in a name need not be typed as they are.
+
+    >>> choose_column(["id", "Your\\n comment "], "Your comment")
+    'Your\\n comment '
+    """
     if not names:
         raise InputError(f"{source_name} has no columns")
     if column is None and len(names) > 1:
+        likely = next((name for name in names if name.casefold() in _USUAL_NAMES), names[-1])
         raise InputError(
-            f"{source_name} has several columns; choose the one with the texts (--text NAME, or column=…): "
-            f"{listed(names)}"
+            f"{source_name} has several columns: {listed(names)}",
+            python=f"pass the one with the texts, such as table[{likely[:30]!r}]",
+            command="--text NAME says which one holds the texts",
+            page="choose the one with the texts",
         )
     chosen = names[0] if column is None else column
     if not isinstance(chosen, str):
         raise InputError(f"the name of a column must be a string, got {shown(chosen)}")
-    if chosen not in names:
+    alike = (
+        [chosen]
+        if chosen in names
+        else [n for n in dict.fromkeys(names) if plain_name(n) == plain_name(chosen)]
+    )
+    if not alike:
         near = get_close_matches(chosen.casefold(), [name.casefold() for name in names], n=1)
         meant = next((name for name in names if near and name.casefold() == near[0]), None)
         hint = f"; did you mean {meant!r}?" if meant is not None else ""
-        raise InputError(f"{source_name} has no column {chosen!r}; it has {listed(names)}{hint}")
-    if names.count(chosen) > 1:
-        raise InputError(
-            f"{source_name} has {names.count(chosen)} columns called {chosen!r}; rename all but one"
-        )
-    return chosen
+        raise NoColumn(f"{source_name} has no column {chosen!r}; it has {listed(names)}{hint}")
+    if len(alike) > 1 or names.count(alike[0]) > 1:
+        count = sum(map(names.count, alike))
+        raise InputError(f"{source_name} has {count} columns called {chosen!r}; rename all but one")
+    return alike[0]
+
+
+def plain_name(name: str) -> str:
+    """The name of a column with single spaces, as people type it."""
+    return " ".join(name.replace("\ufeff", "").replace("\u200b", "").split())
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

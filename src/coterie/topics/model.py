@@ -322,12 +322,15 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """Number of fitted texts that have a known word, or were put into a topic."""
         return self.n_texts_ - round(self.state.description.lost)
 
-    def over_time(self, dates: Any, every: Period = "auto", classes: Any = None) -> pl.DataFrame:
+    def over_time(
+        self, dates: Any, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
+    ) -> pl.DataFrame:
         """Texts, share and own terms of each topic in each period; `dates` has one date per text.
 
-        Where `classes` are given, texts and share of each class.
+        Where `classes` are given, texts and share of each class. The dates tell whether 3/4/2025 is in March
+        or April; if they do not, `day_first` says so.
         """
-        starts = periods(as_dates(dates), every).rename("period")
+        starts = periods(as_dates(dates, day_first), every).rename("period")
         if classes is None:
             return self._by(starts)
         there = self._counted_texts() >= 0
@@ -336,7 +339,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             numbered(column, len(there))
         return class_periods(classes, starts, there)
 
-    def changes(self, dates: Any, every: Period = "auto", classes: Any = None) -> pl.DataFrame:
+    def changes(
+        self, dates: Any, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
+    ) -> pl.DataFrame:
         """How the share of each topic in the last period changed, against the period and the year before.
 
         One row per topic and comparison, or per class where `classes` are given. `low` and `high` are the
@@ -352,7 +357,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         if classes is not None:
             numbers, known = numbered(as_classes(classes), len(groups))
             groups, names = np.where(groups >= 0, numbers, -1), {"class": known.to_list()}
-        found = changes(groups, len(next(iter(names.values()))), as_dates(dates), every)
+        found = changes(groups, len(next(iter(names.values()))), as_dates(dates, day_first), every)
         return frame(found, {name: pl.Series(name, values) for name, values in names.items()})
 
     def by_class(self, classes: Any) -> pl.DataFrame:

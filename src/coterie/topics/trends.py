@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy.stats import binom
 from coterie.cluster.wording import distinctive
 from coterie.engines import Block, Engine
 from coterie.errors import InputError, shown
-from coterie.text.inputs import is_missing
+from coterie.text.dates import column_of, read_dates, spelled
 from coterie.topics.reshape import Ints
 
 Period = Literal["auto", "day", "week", "month", "quarter", "year"]
@@ -35,82 +35,24 @@ _MOST_PERIODS = 24
 _TERMS, _CHANCE = 5, 0.05
 
 
-def as_dates(values: Any) -> pl.Series:
+def as_dates(values: Any, day_first: bool | None = None) -> pl.Series:
     """Dates of any kind as a column of dates, null where there is none; any other value is reported."""
-    dates, bad = read_dates(values)
-    if bad is not None:
-        raise InputError(bad.sentence)
-    return dates
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """Values that are no dates: how many, and the first of them."""
-
-    count: int
-    row: int
-    value: str
-
-    @property
-    def sentence(self) -> str:
-        """The first of them, as a person reads it."""
-        return f"row {self.row} has the date {self.value!r}; dates must look like 2024-05-31 or 31.05.2024"
-
-
-def read_dates(values: Any) -> tuple[pl.Series, Unread | None]:
-    """Dates of any kind as a column of dates, null where there is none, and what could not be read."""
-    column = _column(values, "dates")
-    if isinstance(column, pl.Series) and column.dtype in (pl.Date, pl.Datetime):
-        if isinstance(column.dtype, pl.Datetime):  # the day that it was where it was written
-            column = column.dt.replace_time_zone(None)
-        return column.cast(pl.Date).rename("date"), None
-    text = pl.Series("date", [_spelled(value) for value in column], dtype=pl.String)
-    # the day is what stands before the time: 2024-05-01T10:00 and 2024-05-01 10:00:00+02:00
-    end = r"(?:[T ]\d.*)?$"
-    day = text.str.extract(r"^(\d{4}-\d{1,2}-\d{1,2})" + end).str.to_date("%Y-%m-%d", strict=False)
-    month = (text.str.extract(r"^(\d{4}-\d{2})$") + "-01").str.to_date("%Y-%m-%d", strict=False)
-    slashes = text.str.extract(r"^(\d{4}/\d{1,2}/\d{1,2})" + end).str.to_date("%Y/%m/%d", strict=False)
-    dotted = text.str.extract(r"^(\d{1,2}\.\d{1,2}\.\d{4})" + end).str.to_date("%d.%m.%Y", strict=False)
-    dates = pl.select(pl.coalesce(day, month, slashes, dotted)).to_series().rename("date")
-    dates = pl.select(pl.when(dates.dt.year() >= 1).then(dates)).to_series().rename("date")
-    bad = (dates.is_null() & text.is_not_null()).arg_true()
-    if not len(bad):
-        return dates, None
-    row = int(bad[0])
-    return dates, Unread(len(bad), row, text[row][:40])
+    dates = read_dates(values, day_first)
+    if dates.unread is not None:
+        raise InputError(dates.unread.sentence)
+    if dates.assumed:
+        warnings.warn(f"{dates.sentence('dates')}; day_first=False reads them otherwise", stacklevel=3)
+    return dates.days
 
 
 def as_classes(values: Any) -> pl.Series:
     """Classes of any kind as a column of strings, null where there is none."""
-    column = _column(values, "classes")
+    column = column_of(values, "classes")
     nested = isinstance(column, pl.Series) and column.dtype.is_nested()
     listed = next((v for v in column if isinstance(v, (list, tuple, dict, set))), None)
     if nested or listed is not None:
         raise InputError(f"a class must be a name or a number, got {listed!r:.60}")
-    return pl.Series("class", [_spelled(value) for value in column], dtype=pl.String)
-
-
-def _column(values: Any, name: str) -> Any:
-    """A column of polars, or any other sequence."""
-    if isinstance(values, pl.Series):
-        return values
-    values = getattr(values, "to_numpy", lambda: values)()  # of pandas
-    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        return pl.Series(values.astype("datetime64[ms]"))
-    if (
-        isinstance(values, (str, bytes))
-        or not isinstance(values, Iterable)
-        or getattr(values, "shape", None) == ()
-    ):
-        raise InputError(f"{name} must be a column with one value per text, got {type(values).__name__}")
-    return list(values)
-
-
-def _spelled(value: Any) -> str | None:
-    """A value as text; None for one that is missing or blank."""
-    if is_missing(value):
-        return None
-    return str(value).encode("utf-8", "replace").decode().strip() or None
+    return pl.Series("class", [spelled(value) for value in column], dtype=pl.String)
 
 
 def chosen_period(dates: pl.Series, every: Period) -> Period:

@@ -7,7 +7,7 @@ import { apart, cancel, follow, progress, wording } from "./jobs.js";
 import { openRun } from "./run.js";
 import { state, subscribe, update } from "./state.js";
 
-const TYPES = ".csv,.tsv,.txt,.json,.jsonl,.ndjson,.parquet,.xlsx,.gz";
+const TYPES = ".csv,.tsv,.tab,.txt,.text,.log,.json,.jsonl,.ndjson,.parquet,.pq,.xlsx,.gz";
 
 /** Draw the view "start"; gives a function that ends it. */
 export function openStart(element) {
@@ -49,7 +49,7 @@ function dropZone(page, trouble = null) {
     onchange: () => { if (input.files.length) take(page, input.files[0]); } });
   const zone = h("div", { class: "drop" }, h("p", { class: "drop-say" }, "Drop a file of texts here"),
     button("choose a file", () => input.click(), { class: "main" }), input,
-    h("p", { class: "quiet small" }, `CSV, TSV, JSON Lines, Parquet, Excel or one text per line${limit}. The file stays on the machine that runs coterie.`),
+    h("p", { class: "quiet small" }, `CSV, TSV, JSON, Parquet, Excel or one text per line${limit}. The file stays on the machine that runs coterie.`),
     h("div", { role: "alert" }, trouble ? h("p", { class: "look" }, bdi(trouble)) : ""));
   zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
   zone.addEventListener("dragleave", () => zone.classList.remove("over"));
@@ -70,7 +70,7 @@ function size(bytes) {
 async function take(page, file) {
   const most = state.about?.limits?.upload_bytes;
   if (most && file.size > most) return dropZone(page,
-    `${file.name} has ${size(file.size)}; at most ${size(most)} can be uploaded here. Use coterie fit in a terminal instead.`);
+    `${file.name} has ${size(file.size)}; at most ${size(most)} can be uploaded here. Split the file, or leave out columns that are not needed.`);
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
     h("div", { class: "drop waiting", role: "status" }, h("p", {}, "Reading ", bdi(file.name), ` (${size(file.size)}) …`),
     h("div", { class: "progress unknown" }, h("span", { "--part": "30%" }))));
@@ -94,18 +94,46 @@ function discard(page) {
 
 function preview(page, trouble = null) {
   const { upload } = page, wanted = { text: upload.guess.text };
+  const form = settings(page, upload, wanted, trouble), submit = form.querySelector("[type=submit]");
   const table = h("div", { class: "scroll preview", tabindex: 0, role: "region", "aria-label": "First rows of the file" });
   const said = h("p", { class: "chosen-column", "aria-live": "polite" });
   const choose = (column) => {
     wanted.text = column;
     grid(table, upload, wanted, choose);
-    said.replaceChildren("The texts are in ", h("strong", {}, bdi(column)), h("span", { class: "quiet" }, ". Click another column header to change that."));
+    submit.disabled = !column;
+    said.replaceChildren(...(column
+      ? ["The texts are in ", h("strong", {}, bdi(column)), h("span", { class: "quiet" }, ". Click another column header to change that.")]
+      : ["No column looks like texts. Click the header of the column with the texts."]));
   };
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"),
     h("p", {}, h("strong", {}, bdi(upload.name)), h("span", { class: "quiet" }, ` · ${facts(upload)}`)),
-    ...(upload.skipped ? [h("p", { class: "look" }, `${many(upload.skipped, "row")} could not be read and would be left out. Is the table the first thing in the file?`)] : []),
-    said, table, settings(page, upload, wanted, trouble));
+    ...(upload.skipped ? [h("p", { class: "look" }, `${many(upload.skipped, "row")} could not be read and would be left out. `)] : []),
+    place(page, upload), said, table, form);
   choose(wanted.text);
+}
+
+/** Where the table is: the sheet of a workbook, and the row with the column names. */
+function place(page, upload) {
+  const look = async (asked) => {
+    try {
+      page.upload = await send("POST", `/uploads/${encodeURIComponent(upload.id)}/look`, asked, { signal: page.signal });
+      preview(page);
+    } catch (error) {
+      if (error.name !== "AbortError") preview(page, error.message);
+    }
+  };
+  const parts = [];
+  if (upload.sheets.length > 1) {
+    const sheet = h("select", { onchange: () => look({ sheet: sheet.value }) },
+      upload.sheets.map((name) => h("option", { value: name, selected: name === upload.sheet }, cut(name, 60))));
+    parts.push(h("label", { class: "field" }, h("span", {}, "Sheet"), sheet));
+  }
+  if (upload.header_row !== null) {
+    const row = h("input", { type: "number", min: 1, max: 1000000, value: upload.header_row,
+      onchange: () => { if (row.value) look({ sheet: upload.sheet, header_row: Number(row.value) }); } });
+    parts.push(h("label", { class: "field" }, h("span", {}, "Column names in row"), row));
+  }
+  return h("div", { class: "settings place" }, parts);
 }
 
 function settings(page, upload, wanted, before) {
@@ -113,6 +141,12 @@ function settings(page, upload, wanted, before) {
   const column = (guess) => h("select", {}, h("option", { value: "" }, "(none)"),
     upload.columns.map(({ name }) => h("option", { value: name, selected: name === guess }, cut(name, 60))));
   const date = column(upload.guess.date), label = column(upload.guess.label);
+  const order = h("select", {}, h("option", { value: "" }, "as the column shows, else 3 April"),
+    h("option", { value: "day" }, "3 April: day first"), h("option", { value: "month" }, "March 4: month first"));
+  const ordered = h("div", {}, field("3/4/2025 is", order)), open = () => upload.open_dates.includes(date.value);
+  const ask = () => { ordered.hidden = !open(); };
+  date.addEventListener("change", ask);
+  ask();
   const auto = h("input", { type: "radio", name: "how-many", value: "auto", checked: true });
   const exact = h("input", { type: "radio", name: "how-many", value: "number" });
   const number = h("input", { type: "number", min: 1, max: 10000, value: 20, "aria-label": "Number of topics", onfocus: () => { exact.checked = true; } });
@@ -120,7 +154,7 @@ function settings(page, upload, wanted, before) {
   const language = h("select", {}, languages.map((each) => h("option", { value: each, selected: each === upload.guess.language }, each)));
   const name = h("input", { type: "text", value: fresh(upload.name), maxlength: 100, required: true, autocomplete: "off" });
   const trouble = h("div", { role: "alert" }, before ? h("p", { class: "look" }, bdi(before)) : null);
-  const form = h("form", { class: "settings" }, field("Dates", date), field("Known classes", label),
+  const form = h("form", { class: "settings" }, field("Dates", date), ordered, field("Known classes", label),
     h("fieldset", { class: "ways" }, h("legend", {}, "Topics"), h("label", {}, auto, "estimate the number"),
       h("span", { class: "with-number" }, h("label", {}, exact, "this many"), number)),
     field("Language", language), field("Name of the run", name), trouble,
@@ -130,6 +164,7 @@ function settings(page, upload, wanted, before) {
     event.preventDefault();
     trouble.replaceChildren();
     fit(page, form, trouble, { name: name.value.trim(), text: wanted.text, date: date.value || null, label: label.value || null,
+      day_first: open() && order.value ? order.value === "day" : null,
       topics: exact.checked ? Number(number.value) : "auto", language: language.value });
   });
   return form;
@@ -148,7 +183,7 @@ async function fit(page, form, trouble, wanted) {
 }
 
 function facts(upload) {
-  const format = { csv: "CSV", tsv: "TSV", jsonl: "JSON lines", parquet: "Parquet", xlsx: "Excel", lines: "one text per line" }[upload.format]
+  const format = { csv: "CSV", tsv: "TSV", jsonl: "JSON lines", json: "JSON", parquet: "Parquet", xlsx: "Excel", lines: "one text per line" }[upload.format]
     || upload.format;
   return [format, size(upload.bytes), upload.encoding, `first ${many(upload.rows_seen, "row")} looked at`].filter(Boolean).join(" · ");
 }
@@ -169,7 +204,7 @@ function grid(box, upload, wanted, choose) {
 }
 
 function fresh(name) {
-  const base = name.replace(/(\.(csv|tsv|txt|jsonl?|ndjson|parquet|xlsx|gz))+$/i, "").replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[.-]+|-+$/g, "")
+  const base = name.replace(/(\.(csv|tsv|tab|txt|text|log|jsonl?|ndjson|parquet|pq|xlsx|gz))+$/i, "").replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[.-]+|-+$/g, "")
     .slice(0, 60) || "run";
   const taken = new Set((state.runs || []).map((run) => run.name.toLowerCase()));
   if (!taken.has(base.toLowerCase())) return base;

@@ -16,6 +16,7 @@ from typing import BinaryIO, cast
 from coterie.errors import InputError
 from coterie.storage.files import spelled
 from coterie.storage.temporary import TemporaryFolder, report_full
+from coterie.text.readers.encodings import encoding_of
 
 #: How many bytes are inspected to detect format, encoding and delimiter.
 HEAD_BYTES = 1 << 16
@@ -30,13 +31,6 @@ PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1")
 #: Control characters that occur in binary files but not in texts.
 _CONTROL = [chr(code) for code in range(32) if chr(code) not in "\t\n\r\f\v\x1b"]
 
-_BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16: its mark begins with the same two bytes
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 _FOREIGN = {
     b"%PDF-": "a PDF document",
     b"\x89PNG": "a picture",
@@ -85,10 +79,7 @@ class TooLarge(Exception):
     """A compressed file is larger than allowed when unpacked."""
 
     def __init__(self, max_bytes: int):
-        super().__init__(
-            f"is larger than {max_bytes:,} bytes when unpacked; "
-            "if you trust the file, raise the limit with max_bytes=… (--max-bytes 20G)"
-        )
+        super().__init__(f"is larger than {readable_size(max_bytes)} when unpacked")
 
 
 class _Unpacked(io.RawIOBase):
@@ -107,6 +98,17 @@ class _Unpacked(io.RawIOBase):
         if self._left < 0:
             raise TooLarge(self._max_bytes)
         return size
+
+
+def readable_size(size: int) -> str:
+    """A number of bytes as people say it.
+
+    >>> readable_size(1 << 32), readable_size(1_500), readable_size(10)
+    ('4 GiB', '1.5 KiB', '10 bytes')
+    """
+    step = min(max((size.bit_length() - 1) // 10, 0), 4)
+    number = f"{size / (1 << 10 * step):,.1f}".removesuffix(".0")
+    return f"{number} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[step]}"
 
 
 def find(path: str | Path) -> str | Path:
@@ -162,7 +164,12 @@ def reported_faults(source_name: str) -> Iterator[None]:
     try:
         yield
     except TooLarge as error:
-        raise InputError(f"{source_name} {error}") from error
+        raise InputError(
+            f"{source_name} {error}",
+            python="if you trust the file, raise the limit with max_bytes=…",
+            command="if you trust the file, raise the limit with --max-bytes 20G",
+            page="unpack it first, or use a smaller file",
+        ) from error
     except EOFError as error:
         raise InputError(f"{source_name} is an incomplete gzip file; copy it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -171,32 +178,6 @@ def reported_faults(source_name: str) -> Iterator[None]:
         raise InputError(f"{source_name} could not be read: {error.strerror or error}") from error
     except UnicodeError as error:  # of the few encodings that cannot mark undecodable bytes
         raise InputError(f"{source_name} could not be read: {error}") from error
-
-
-def encoding_of(head: bytes, given: str | None = None) -> str:
-    """The given encoding, or the one detected by a byte order mark or the zeros of UTF-16; else UTF-8.
-
-    >>> encoding_of("text".encode("utf-16")), encoding_of(b"text", "latin1"), encoding_of(b"text")
-    ('utf-16', 'iso8859-1', 'utf-8-sig')
-    """
-    marked = [name for mark, name in _BYTE_ORDER_MARKS.items() if head.startswith(mark)]
-    guess = _by_zeros(head[:2000])
-    if given is None:
-        return marked[0] if marked else guess or "utf-8-sig"
-    name = codecs.lookup(given).name
-    family = name.removesuffix("-le").removesuffix("-be")
-    if family in marked or name == "utf-8":  # the mark is not part of the text
-        return "utf-8-sig" if name == "utf-8" else family
-    if name in ("utf-16", "utf-32"):  # Python wants a mark with these
-        return guess if guess and name == "utf-16" else f"{name}-le"
-    return name
-
-
-def _by_zeros(head: bytes) -> str | None:
-    even, odd, half = head[0::2].count(0), head[1::2].count(0), len(head) / 2
-    if max(even, odd) > 0.3 * half and min(even, odd) < 0.05 * half:
-        return "utf-16-be" if even > odd else "utf-16-le"
-    return None
 
 
 def refuse_binary(head: bytes, source_name: str, encoding: str | None = None) -> None:
@@ -209,14 +190,6 @@ def refuse_binary(head: bytes, source_name: str, encoding: str | None = None) ->
         control, undecodable = sum(map(text.count, _CONTROL)), text.count("\ufffd")
         if control > 0.3 * len(text) or (control > 0.02 * len(text) and undecodable > 0.05 * len(text)):
             raise InputError(f"{source_name} is not a text file: its first bytes are {head[:8]!r}")
-
-
-def check_encoding(encoding: str) -> None:
-    """Raise an error if Python does not have this text encoding."""
-    try:
-        io.TextIOWrapper(io.BytesIO(b"a"), encoding=encoding, errors="replace").read()
-    except (LookupError, ValueError):
-        raise InputError(f"unknown encoding {encoding!r}; try 'utf-8', 'utf-16' or 'cp1252'") from None
 
 
 class Lines:
@@ -241,6 +214,12 @@ class Lines:
 
     def __exit__(self, *_: object) -> None:
         self._text.close()
+
+    def piece(self, characters: int = PIECE) -> str:
+        """The next characters, whatever lines they are in; nothing at the end."""
+        text = self._text.read(characters)
+        self.read += len(text)
+        return text
 
     def take(self, characters: int = PIECE) -> list[str]:
         """The next lines, with at least `characters` characters in total unless the stream ends."""

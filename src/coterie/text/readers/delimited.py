@@ -9,11 +9,15 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import dropwhile
+from operator import not_
 from threading import Lock
 
 from coterie.errors import InputError
+from coterie.text.inputs import plain_name
 from coterie.text.readers.bytes import HEAD_BYTES, MAX_LINE, PIECE, Lines
-from coterie.text.readers.rows import BadRow, Options, Rows, Table, table_of
+from coterie.text.readers.headers import header_at, table_of
+from coterie.text.readers.rows import BadRow, Options, Rows, Table
 
 DELIMITERS = (",", ";", "\t", "|")
 #: Longest row. Otherwise a quote that is never closed would swallow the whole file.
@@ -23,22 +27,17 @@ _SEP_LINE = re.compile(r"sep=([^\r\n\"])[\r\n]", re.IGNORECASE)  # Excel's way t
 _limit_lock = Lock()
 
 
-def read_csv(lines: Lines, options: Options) -> Table:
-    """A CSV file; the delimiter is detected from the first lines."""
-    return _read(lines, options, guess_delimiter(lines.head))
-
-
-def read_tsv(lines: Lines, options: Options) -> Table:
-    """A file whose cells are separated by tabs."""
-    return _read(lines, options, "\t")
-
-
-def _read(lines: Lines, options: Options, delimiter: str) -> Table:
+def delimiter_of(lines: Lines, options: Options, tabs: bool) -> str:
+    """The delimiter that was given, else the one that the first line states or the first lines show."""
     stated = _SEP_LINE.match(lines.head)
-    if stated:
-        delimiter = stated[1]
-    rows = _rows(lines, options.delimiter or delimiter, skip=1 if stated else 0)
-    table = table_of(rows, options.header, lines.source_name, lines.encoding)
+    guessed = stated[1] if stated else "\t" if tabs else guess_delimiter(lines.head)
+    return options.delimiter or guessed
+
+
+def read_table(lines: Lines, options: Options, delimiter: str, column: str | None = None) -> Table:
+    """A file whose cells are separated by a delimiter."""
+    rows = _rows(lines, delimiter, skip=1 if _SEP_LINE.match(lines.head) else 0)
+    table = table_of(rows, options, column, lines.source_name, lines.encoding)
     return replace(table, rows=_of_width(table.rows, len(table.columns)))
 
 
@@ -155,17 +154,36 @@ def names_column(head: str, column: str | None) -> bool:
     >>> names_column("id;text\\n1;late parcel\\n", "text"), names_column("text\\nlate parcel\\n", "text")
     (True, False)
     """
-    if column is None or not looks_like_a_table(head):
+    if column is None:
         return False
-    header = next(csv.reader(io.StringIO(head, newline=""), delimiter=guess_delimiter(head)), [])
-    return column in (cell.strip() for cell in header)
+    delimiter = guess_delimiter(head)
+    share, width = _evenness(head, delimiter)
+    if not share or width < 2:
+        return False
+    rows = _first_rows(head, delimiter)
+    return plain_name(column) in map(plain_name, rows[header_at(rows, column)])
+
+
+def is_surely_a_table(head: str) -> bool:
+    """Whether even a file that could be prose is a table: its rows have tabs, or several cells each."""
+    delimiter = guess_delimiter(head)
+    share, width = _evenness(head, delimiter)
+    rows = len(_first_rows(head, delimiter))
+    return share > 0.95 and rows > 2 and (width > 3 or (delimiter != "," and width > 1))
 
 
 def _evenness(head: str, delimiter: str) -> tuple[float, int]:
-    """Share of the first rows that have as many cells as the very first, and how many; 0 if only one."""
+    """Share of the first rows that have as many cells as the column names, and how many; 0 if only one."""
+    rows = _first_rows(head, delimiter)
+    rows = rows[header_at(rows) :]
+    if not rows or len(rows[0]) == 1:  # prose may have commas, but column names have delimiters
+        return 0.0, 0
+    widths = [len(cells) for cells in rows if cells]
+    return widths.count(widths[0]) / len(widths), widths[0]
+
+
+def _first_rows(head: str, delimiter: str) -> list[list[str]]:
+    """The first rows, from the first that is not blank."""
     lines = io.StringIO(head, newline="").readlines()
     whole = lines[:-1] if len(head) > HEAD_BYTES // 4 else lines  # of a long file the last may be cut off
-    widths = [len(cells) for cells in _parse(whole[:200], delimiter, 1)[0].cells if cells]
-    if not widths or widths[0] == 1:  # prose may have commas, but a header has delimiters
-        return 0.0, 0
-    return widths.count(widths[0]) / len(widths), widths[0]
+    return list(dropwhile(not_, _parse(whole[:200], delimiter, 1)[0].cells))

@@ -17,13 +17,20 @@ _FORMATS = {"parquet": "Parquet", "xlsx": "an Excel workbook"}
 
 
 def parsed(
-    parser: Literal["parquet", "xlsx"], file: Path, rows: int, max_bytes: int, source_name: str
+    parser: Literal["parquet", "xlsx"],
+    file: Path,
+    rows: int,
+    max_bytes: int,
+    source_name: str,
+    sheet: str = "",
 ) -> Iterator[bytes]:
     """The batches that a parser reads from a file; its death is an InputError.
 
-    It may take `max_bytes` of memory, and the file may not unpack to more.
+    It may take `max_bytes` of memory, and the file may not unpack to more. `sheet` is the name or the number
+    of the sheet of a workbook.
     """
-    command = [sys.executable, "-P", parsers.__file__, parser, os.fspath(file), str(rows), str(max_bytes)]
+    numbers = [str(rows), str(max_bytes)]
+    command = [sys.executable, "-P", parsers.__file__, parser, os.fspath(file), *numbers, sheet]
     # each thread takes memory, and reading waits for this side anyway
     environment = {**os.environ, "POLARS_MAX_THREADS": "2"}
     with subprocess.Popen(

@@ -28,6 +28,8 @@ MOST_CELLS = 1 << 25
 #: Memory that even a small limit leaves: libraries need some for themselves.
 LEAST_MEMORY = 1 << 29
 _CELLS_AT_ONCE = 1 << 16
+#: Rows of a sheet that are looked at to tell how much text it has.
+_ROWS_SEEN = 1_000
 _PIECE = 1 << 20
 
 # <c r="AB12"> and <row r="12">; up to Z a sheet cannot have too many cells
@@ -35,14 +37,14 @@ _BEYOND_Z = re.compile(rb'\br="([A-Z]{2,3})\d{1,7}"')
 _ROW = re.compile(rb'\br="[A-Z]{0,3}(\d{1,7})"')
 _LONGEST_MATCH = 16
 
-Parser = Callable[[str, int, int], Iterator[bytes]]
+Parser = Callable[[str, int, int, str], Iterator[bytes]]
 
 
 class Refused(Exception):
     """The file is larger than allowed."""
 
 
-def parquet(path: str, rows: int, most: int) -> Iterator[bytes]:
+def parquet(path: str, rows: int, most: int, _: str) -> Iterator[bytes]:
     """The rows of a Parquet file as Arrow streams; at least one, which may be empty."""
     import polars as pl
 
@@ -63,19 +65,53 @@ def _arrow(frame: Any) -> bytes:
     return stream.getvalue()
 
 
-def xlsx(path: str, rows: int, most: int) -> Iterator[bytes]:
-    """The rows of the first sheet as JSON: the number of the first one, and their cells."""
+def xlsx(path: str, rows: int, most: int, wanted: str = "") -> Iterator[bytes]:
+    """A sheet as JSON: the names of all sheets and the number of this one, then its rows, some at a time.
+
+    `wanted` is the name or the number of the sheet, or nothing for the one with most text; if there is no
+    such sheet, the number is null and no rows follow. Rows come with the number of the first one.
+    """
     from python_calamine import CalamineWorkbook
 
     with suppress(zipfile.BadZipFile):  # an older kind of workbook
         _check_sizes(path, most)
-    sheet = CalamineWorkbook.from_path(path).get_sheet_by_index(0)
+    book = CalamineWorkbook.from_path(path)
+    names = book.sheet_names
+    chosen = _sheet(book, names, wanted)
+    yield json.dumps([names, chosen], ensure_ascii=False).encode()
+    if chosen is None:
+        return
+    sheet = book.get_sheet_by_index(chosen)
     above = sheet.start[0] if sheet.start else 0  # number of empty rows above the table
     lines = islice(sheet.iter_rows(), above, None)
     number, at_once = above + 1, max(1, min(rows, _CELLS_AT_ONCE // max(sheet.width, 1)))
     while cells := [[_spelling(cell) for cell in line] for line in islice(lines, at_once)]:
         yield json.dumps([number, cells], ensure_ascii=False).encode()
         number += len(cells)
+
+
+def _sheet(book: Any, names: list[str], wanted: str) -> int | None:
+    """The number of a sheet, counted from 0."""
+    if wanted:
+        if wanted in names:
+            return names.index(wanted)
+        number = int(wanted) if wanted.isdecimal() and len(wanted) < 6 else 0
+        return number - 1 if 0 < number <= len(names) else None
+    if len(names) == 1:
+        return 0
+    amounts = [_amount_of_text(book, number) for number in range(len(names))]
+    return amounts.index(max(amounts)) if names else None
+
+
+def _amount_of_text(book: Any, number: int) -> float:
+    """About how many characters of text a sheet has, judged by its first rows."""
+    try:
+        sheet = book.get_sheet_by_index(number)
+        seen = list(islice(sheet.iter_rows(), _ROWS_SEEN))
+    except Exception:  # a chart, or a sheet that is damaged
+        return -1.0
+    texts = (cell for line in seen for cell in line if isinstance(cell, str))
+    return sum(map(len, texts)) * max(sheet.height, 1) / max(len(seen), 1)
 
 
 def _check_sizes(path: str, most: int) -> None:
@@ -132,16 +168,16 @@ def _limit_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def main(name: str, path: str, rows: str, most: str) -> None:
+def main(name: str, path: str, rows: str, most: str, sheet: str) -> None:
     """Parse a file and write messages."""
     out: IO[bytes] = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed is no message
-    parse: Parser = {"parquet": parquet, "xlsx": xlsx}[name]
+    parse: Parser = parquet if name == "parquet" else xlsx
     __import__({"parquet": "polars", "xlsx": "python_calamine"}[name])
     _limit_memory(int(most))
     kind, content = b"D", b""
     try:
-        for batch in parse(path, int(rows), int(most)):
+        for batch in parse(path, int(rows), int(most), sheet):
             _send(out, b"B", batch)
     except BrokenPipeError:  # nobody wants more
         return

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from coterie.errors import InputError
 from coterie.text.readers.bytes import MAX_BYTES
 
 #: Most columns of a table; the limit of an Excel sheet.
@@ -24,11 +21,15 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that could not be read: its first line, the reason, and its content."""
+    """A row that could not be read: its first line, the reason, and its content.
+
+    Of a JSON array, `line` is the number of the record, as `unit` says.
+    """
 
     line: int
     reason: str
     value: str = ""
+    unit: str = "line"
 
     @classmethod
     def of(cls, line: int, reason: str, value: str) -> BadRow:
@@ -37,7 +38,7 @@ class BadRow:
 
     def __str__(self) -> str:
         shown = f": {self.value[:80]!r}" if self.value else ""
-        return f"line {self.line}: {self.reason}{shown}"
+        return f"{self.unit} {self.line}: {self.reason}{shown}"
 
 
 class Rows(NamedTuple):
@@ -57,13 +58,17 @@ class Table:
     """Column names, to which more may be added while rows are read, and the rows.
 
     Cells are strings, or None if a row lacks the column; in the text column of a `tokenised` table they are
-    lists of strings. Bytes that are invalid in the `encoding` are lone surrogates.
+    lists of strings. Bytes that are invalid in the `encoding` are lone surrogates. The names are in line
+    `header_row`, and `above` rows over it were left out.
     """
 
     columns: Collection[str]
     rows: Iterator[Rows | BadRow]
     encoding: str | None = None
     tokenised: bool = False
+    header_row: int | None = None
+    above: int = 0
+    unit: str = "line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,58 +88,8 @@ class Options:
     delimiter: str | None = None
     header: bool = True
     max_bytes: int = MAX_BYTES
-
-
-def table_of(
-    rows: Iterator[Rows | BadRow], header: bool, source_name: str, encoding: str | None = None
-) -> Table:
-    """A table whose first non-blank row names the columns, or with numbered columns."""
-    line, first, rest = _first(rows, source_name)
-    if len(first) > MAX_COLUMNS:
-        raise InputError(
-            f"{source_name}, line {line}: {len(first):,} cells, but a table can have at most "
-            f"{MAX_COLUMNS:,}; is the delimiter right?"
-        )
-    if not header:
-        names = [f"column_{i + 1}" for i in range(len(first))]
-        return Table(names, chain([Rows([line], [first]), rest], rows), encoding)
-    for bad in unreadable(Rows([line], [first]), encoding):
-        raise InputError(f"{source_name}, {bad}")
-    return Table(column_names(first), chain([rest], rows), encoding)
-
-
-def _first(rows: Iterator[Rows | BadRow], source_name: str) -> tuple[int, list[str], Rows]:
-    """The first non-blank row: its line, its cells, and the rows read together with it."""
-    for run in rows:
-        if isinstance(run, BadRow):  # without the first row, the number of columns is unknown
-            raise InputError(f"{source_name}, {run}")
-        for i, cells in enumerate(run.cells):
-            if cells:
-                return run.lines[i], cells, Rows(run.lines[i + 1 :], run.cells[i + 1 :])
-    raise InputError(f"{source_name} is empty")
-
-
-def column_names(header: list[str]) -> list[str]:
-    """Unique names: an empty one becomes its number, a repeated one gets a number.
-
-    >>> column_names(["text", "", "text"])
-    ['text', 'column_2', 'text_2']
-    """
-    cells = [cell.strip() for cell in header]
-    names: list[str] = []
-    taken = set(cells)
-    times: Counter[str] = Counter()
-    for number, cell in enumerate(cells, start=1):
-        name = cell
-        times[cell] += 1
-        if not cell or times[cell] > 1:
-            again = times[cell] if cell else number
-            while (name := f"{cell or 'column'}_{again}") in taken:
-                again += 1
-            taken.add(name)
-            times[cell] = again
-        names.append(name)
-    return names
+    sheet: str | int | None = None
+    header_row: int | None = None
 
 
 def unreadable(rows: Rows, encoding: str | None) -> list[BadRow]:
@@ -155,8 +110,7 @@ def _not_unicode(lone: str, encoding: str | None) -> str:
     if encoding is None or not _is_byte(lone):
         return f"half a character (lone surrogate U+{code:04X})"
     name = encoding.removesuffix("-sig")
-    advice = "specify the encoding of the file, for example encoding='cp1252' (--encoding cp1252)"
-    return f"byte 0x{code - 0xDC00:02x} is not valid {name}; {advice}"
+    return f"byte 0x{code - 0xDC00:02x} is not valid {name}; the file has another encoding, or is damaged"
 
 
 def _is_byte(lone: str) -> bool:

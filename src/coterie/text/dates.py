@@ -1,0 +1,173 @@
+"""Read a column of dates as people and programs write them; the column as a whole tells day from month."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from coterie.errors import InputError
+from coterie.text.inputs import is_missing
+from coterie.text.nulls import is_null_like
+
+# the day is what stands before the time: 2024-05-01T10:00, 2024-05-01 10:00:00+02:00, 31/12/2024, 9:05 PM
+_TIME = r"(?:(?:[T ]|, ?)\d.*)?$"
+_YEAR_FIRST = r"^(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})" + _TIME
+_YEAR_LAST = r"^(\d{1,2})([-/.])(\d{1,2})([-/.])(\d{4})" + _TIME
+_MONTH = r"^(\d{4})-(\d{2})$"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Values that are no dates: how many, and the first of them."""
+
+    count: int
+    row: int
+    value: str
+
+    @property
+    def sentence(self) -> str:
+        """The first of them, as a person reads it."""
+        return (
+            f"row {self.row} has the date {self.value!r}; "
+            "dates must look like 2024-05-31, 31/05/2024 or 05/31/2024"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """A column of dates, null where there is none, and how it was read.
+
+    `day_first` is None where no date has the year at its end; `assumed` says that nothing in the column
+    told day from month, with the date `example` as it was written.
+    """
+
+    days: pl.Series
+    unread: Unread | None = None
+    day_first: bool | None = None
+    assumed: bool = False
+    example: str = ""
+
+    def sentence(self, name: str) -> str | None:
+        """What to say about day and month, if anything."""
+        if not self.example:
+            return None
+        order = "day" if self.day_first else "month"
+        if self.assumed:
+            return (
+                f"the dates in column {name!r} could begin with the day or the month; "
+                f"{self.example!r} was read with the {order} first"
+            )
+        return f"the dates in column {name!r} have the {order} first, as {self.example!r} shows"
+
+
+def read_dates(values: Any, day_first: bool | None = None) -> Dates:
+    """Dates of any kind as a column of dates.
+
+    Where the year comes last, a part above 12 must be the day and decides for all of the column. If there is
+    none, the day is assumed to come first; `day_first` sets it.
+
+    >>> read_dates(["12/31/2025", "02/01/2026 9:05 PM"]).days.to_list()
+    [datetime.date(2025, 12, 31), datetime.date(2026, 2, 1)]
+    """
+    column = column_of(values, "dates")
+    if isinstance(column, pl.Series) and column.dtype in (pl.Date, pl.Datetime):
+        if isinstance(column.dtype, pl.Datetime):  # the day that it was where it was written
+            column = column.dt.replace_time_zone(None)
+        return Dates(column.cast(pl.Date).rename("date"))
+    text = pl.Series("date", [_written(value) for value in column], dtype=pl.String)
+    parts = _parts(text)
+    last = parts.filter(pl.col("last_year").is_not_null())
+    chosen, assumed, example = _order(last, day_first)
+    days = _days(parts, chosen is not False)
+    bad = (days.is_null() & text.is_not_null()).arg_true()
+    row = int(bad[0]) if len(bad) else 0
+    unread = Unread(len(bad), row, text[row][:40]) if len(bad) else None
+    return Dates(days, unread, chosen, assumed, example)
+
+
+def _written(value: Any) -> str | None:
+    """A value as text; None for a cell that says in some way that there is no date."""
+    text = spelled(value)
+    return None if text is None or is_null_like(text, loosely=True) else text
+
+
+def _parts(text: pl.Series) -> pl.DataFrame:
+    """The numbers of each date; null where a text does not have this form."""
+    x = pl.col("date")
+
+    def number(pattern: str, group: int) -> pl.Expr:
+        return x.str.extract(pattern, group).cast(pl.Int32)
+
+    return text.to_frame().select(
+        x.str.head(40).alias("text"),
+        year=pl.coalesce(number(_YEAR_FIRST, 1), number(_MONTH, 1)),
+        month=pl.coalesce(number(_YEAR_FIRST, 3), number(_MONTH, 2)),
+        day=pl.coalesce(number(_YEAR_FIRST, 5), pl.when(x.str.contains(_MONTH)).then(1)),
+        a=number(_YEAR_LAST, 1),
+        b=number(_YEAR_LAST, 3),
+        last_year=number(_YEAR_LAST, 5),
+        mark=pl.coalesce(x.str.extract(_YEAR_FIRST, 2), x.str.extract(_YEAR_LAST, 2)),
+        mark_2=pl.coalesce(x.str.extract(_YEAR_FIRST, 4), x.str.extract(_YEAR_LAST, 4)),
+    )
+
+
+def _order(last: pl.DataFrame, wanted: bool | None) -> tuple[bool | None, bool, str]:
+    """Whether the day comes first in dates with the year at the end, if that is assumed, and an example."""
+    if not len(last):
+        return None, False, ""
+    a, b = last["a"], last["b"]
+    day_shown, month_shown = (a > 12) & (b <= 12), (b > 12) & (a <= 12)
+    if wanted is not None:
+        return wanted, False, ""
+    if not day_shown.any() and not month_shown.any():
+        # with dots only the day comes first anywhere
+        open_ = last.filter((pl.col("mark") != ".") & (pl.col("a") != pl.col("b")))
+        return True, bool(len(open_)), open_["text"][0] if len(open_) else ""
+    first = int(day_shown.sum()) >= int(month_shown.sum())
+    row = int((day_shown if first else month_shown).arg_true()[0])
+    usual = first and last["mark"][row] == "."
+    return first, False, "" if usual else last["text"][row]
+
+
+def _days(parts: pl.DataFrame, day_first: bool) -> pl.Series:
+    day, month = ("a", "b") if day_first else ("b", "a")
+    chosen = parts.select(
+        "mark",
+        "mark_2",
+        year=pl.coalesce("year", "last_year"),
+        month=pl.coalesce("month", month),
+        day=pl.coalesce("day", day),
+    )
+    digits = {"year": 4, "month": 2, "day": 2}
+    numbers = [pl.col(name).cast(pl.String).str.zfill(length) for name, length in digits.items()]
+    alike = pl.col("mark").eq_missing(pl.col("mark_2"))  # 2024-05/31 is no date
+    spelling = pl.when(alike).then(pl.format("{}-{}-{}", *numbers))
+    days = chosen.select(spelling.str.to_date("%Y-%m-%d", strict=False)).to_series()
+    return pl.select(pl.when(days.dt.year() >= 1).then(days)).to_series().rename("date")
+
+
+def column_of(values: Any, name: str) -> Any:
+    """A column of polars, or any other sequence."""
+    if isinstance(values, pl.Series):
+        return values
+    values = getattr(values, "to_numpy", lambda: values)()  # of pandas
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        return pl.Series(values.astype("datetime64[ms]"))
+    if (
+        isinstance(values, (str, bytes))
+        or not isinstance(values, Iterable)
+        or getattr(values, "shape", None) == ()
+    ):
+        raise InputError(f"{name} must be a column with one value per text, got {type(values).__name__}")
+    return list(values)
+
+
+def spelled(value: Any) -> str | None:
+    """A value as text; None for one that is missing or blank."""
+    if is_missing(value):
+        return None
+    return str(value).encode("utf-8", "replace").decode().strip() or None
