@@ -10,7 +10,15 @@ from scipy.sparse import csr_matrix
 
 from coterie import Coterie, Vectorizer
 from coterie.linalg.canonical import canonical
-from coterie.topics.confidence import COEFFICIENTS, Confidence, _purity_of, learn_confidence
+from coterie.topics.confidence import (
+    COEFFICIENTS,
+    Confidence,
+    _purity_of,
+    kept_coefficients,
+    learn_confidence,
+    n_known,
+    size_evidence,
+)
 from planted import planted
 
 
@@ -84,7 +92,12 @@ def test_the_same_every_time_and_from_saved_arrays(texts):
     for field in dataclasses.fields(Confidence):
         assert np.array_equal(getattr(learned, field.name), getattr(again, field.name))
         assert isinstance(getattr(learned, field.name), np.ndarray | float | tuple)
-    saved = Confidence(learned.centers.copy(), learned.purity.copy(), float(np.array(learned.agreement)))
+    saved = Confidence(
+        learned.centers.copy(),
+        learned.purity.copy(),
+        float(np.array(learned.agreement)),
+        tuple(map(float, np.array(learned.coefficients))),
+    )
     assert np.array_equal(learned.of(*texts[:3]), saved.of(*texts[:3]))
 
 
@@ -131,8 +144,36 @@ def test_arguments_are_left_as_they_are():
 
 
 def test_coefficients_point_where_they_should():
-    _, share, purity, agreement, few_words = COEFFICIENTS
-    assert min(share, purity, agreement) > 0 > few_words
+    _, share, purity, agreement, few_words, n_topics, per_topic = COEFFICIENTS
+    assert min(share, purity, agreement) > 0 > max(few_words, n_topics, per_topic)
+
+
+@given(st.integers(1, 500), st.integers(1, 500), st.floats(0, 1e6), st.floats(0, 1e6))
+def test_more_topics_and_more_texts_per_topic_never_make_surer(one, other, fewer, more):
+    few, many = sorted((one, other))
+    small, large = sorted((fewer, more))
+    assert kept_coefficients(few, small)[0] >= kept_coefficients(few, large)[0]
+    per_topic = 100.0  # the same for both
+    assert kept_coefficients(few, few * per_topic)[0] >= kept_coefficients(many, many * per_topic)[
+        0
+    ] - 1e-6 or (
+        many * per_topic > 16_000  # texts beyond this number do not count, so there are fewer for each topic
+    )
+    assert kept_coefficients(few, small)[1:] == kept_coefficients(many, large)[1:] == COEFFICIENTS[1:5]
+
+
+@few
+@given(collections)
+def test_the_size_of_the_collection_is_in_the_constant(texts):
+    memberships, text_vectors, n_words, weights = texts
+    known = memberships.any(axis=1) & text_vectors.any(axis=1) & (n_words > 0)
+    n_texts = weights[known].sum()
+    assert n_known(*texts) == n_texts
+    n_topics = max(len(set(memberships[known].argmax(axis=1))), 1)
+    per_topic = max(n_texts / n_topics, 20)
+    np.testing.assert_allclose(size_evidence(n_topics, n_texts), [np.log(n_topics), np.log(per_topic)])
+    constant = COEFFICIENTS[0] + COEFFICIENTS[5] * np.log(n_topics) + COEFFICIENTS[6] * np.log(per_topic)
+    assert learn_confidence(*texts).coefficients == (pytest.approx(constant, abs=1e-6), *COEFFICIENTS[1:5])
 
 
 def test_a_clear_share_good_company_and_more_words_make_sure():
@@ -143,7 +184,7 @@ def test_a_clear_share_good_company_and_more_words_make_sure():
     stranger = np.roll(memberships[:1], 1, axis=1)
     assert sure > 0.8
     assert learned.of(unclear, text_vectors[:1], [8])[0] < sure
-    assert learned.of(stranger, text_vectors[:1], [8])[0] < min(sure - 0.2, 0.8)
+    assert learned.of(stranger, text_vectors[:1], [8])[0] < min(sure - 0.15, 0.8)
     assert learned.of(memberships[:1], text_vectors[:1], [1])[0] < sure
     assert learned.of(memberships[:1], np.zeros_like(text_vectors[:1]), [8])[0] < sure
 

@@ -44,6 +44,7 @@ from coterie.storage.tables import ParquetWriter, SheetWriter
 from coterie.text.inputs import text_batches
 from coterie.topics import TopicModel
 from coterie.topics.answers import assignments, record, score_texts
+from coterie.topics.memberships import calibrated
 
 Floats = npt.NDArray[np.float32]
 
@@ -369,11 +370,13 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
     model = opened.model
     series = next(text_batches(texts))
     scored = score_texts(model, series)
-    answers = assignments(model, record(model, scored, series))
+    scores = record(model, scored, series)
+    answers = assignments(model, scores)
     located = opened.texts.located(texts)
-    memberships = scored.memberships[:, opened.order]
+    memberships = calibrated(scored.memberships, scores.topic, scores.confidence)[:, opened.order]
     try:
-        at = points_of(opened.text_map().topics.place(sharp_memberships(memberships), scored.vectors))
+        sharp = sharp_memberships(scored.memberships[:, opened.order])
+        at = points_of(opened.text_map().topics.place(sharp, scored.vectors))
     except Later:
         at = [None] * len(texts)
     return [

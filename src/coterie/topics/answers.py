@@ -11,9 +11,11 @@ import polars as pl
 from coterie.embeddings import vectors_of
 from coterie.results import Assignments
 from coterie.topics.collection import as_strings
-from coterie.topics.describe import explained
+from coterie.topics.describe import confidence_of, explained
+from coterie.topics.memberships import calibrated
+from coterie.topics.reshape import Array
 from coterie.topics.scorer import NONE, Scored
-from coterie.topics.scores import Scores, look
+from coterie.topics.scores import Look, Scores, look
 
 if TYPE_CHECKING:
     from coterie.topics.model import TopicModel
@@ -38,16 +40,30 @@ def scores_of(model: TopicModel, texts: pl.Series) -> Scores:
     return record(model, score_texts(model, texts), texts)
 
 
+def memberships_of(model: TopicModel, texts: pl.Series) -> Array:
+    """Memberships of texts, the largest of each text its confidence."""
+    scored = score_texts(model, texts)
+    seen = _looked_at(model, scored, texts)
+    return calibrated(
+        scored.memberships, seen.topic, confidence_of(model.state.description, seen, scored.vectors)
+    )
+
+
 def record(model: TopicModel, scored: Scored, texts: pl.Series) -> Scores:
     """The record of texts that were scored already."""
+    seen = _looked_at(model, scored, texts)
+    return explained(model.state.edited.scorer, model.state.description, scored.X, seen, scored.vectors)
+
+
+def _looked_at(model: TopicModel, scored: Scored, texts: pl.Series) -> Look:
+    """The topics of texts that were scored; those that are pinned have the topic of their pin."""
     edited = model.state.edited
     pins: dict[int, int] = {}
     if edited.pins:
         strings = as_strings(texts)
         for row in strings.is_in(list(edited.pins)).arg_true():
             pins[row] = edited.scorer.ids.index(edited.pins[strings[row]])
-    seen = look(edited.scorer, scored, pins)
-    return explained(edited.scorer, model.state.description, scored.X, seen, scored.vectors)
+    return look(edited.scorer, scored, pins)
 
 
 def assignments(model: TopicModel, scores: Scores) -> Assignments:

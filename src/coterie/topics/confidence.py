@@ -6,8 +6,9 @@
 3. Agreement of the whole collection: where it is low, topics are largely a matter of chance, and no single
    text is sure.
 4. A text of few words is less sure.
+5. Number of topics and texts per topic: many topics, and many texts, agree also where they are wrong.
 
-A logistic model turns these four into one number: about the chance that a text is in the class of most texts
+A logistic model turns these into one number: about the chance that a text is in the class of most texts
 of its topic. Its coefficients were fitted once, to labelled sets, by ``benchmarks/confidence.py``; how
 far the number can be trusted is in docs/confidence.md.
 """
@@ -29,8 +30,13 @@ Array = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 
-#: Of the logistic model: constant, lead, agreement of the text, agreement of all texts, few words.
-COEFFICIENTS = (-0.28, 0.56, 0.46, 1.08, -1.95)
+#: Of the logistic model: constant, lead, agreement of the text, agreement of all texts, few words, number of
+#: topics, texts per topic. The last two are the same for all texts of a model, so they join its constant.
+COEFFICIENTS = (1.40, 0.50, 0.53, 0.92, -1.75, -0.23, -0.15)
+#: Numbers that a model keeps of them.
+N_KEPT = 5
+#: Texts per topic count from here on, and texts up to here: labelled collections have no fewer and few more.
+_LEAST_PER_TOPIC, _MOST_COUNTED = 20.0, 16_000.0
 #: Fewest and most clusterings; between them there are so many that they have about this number of clusters in
 #: all. One start each: where starts end differently, topics could have come out differently too.
 _FEWEST, _MOST, _CLUSTERS = 10, 24, 400
@@ -60,14 +66,15 @@ class Confidence:
     `centers` are clusterings × clusters × dimensions: unit vectors, or zeros for a cluster without a text.
     `purity` is clusterings × clusters × topics: how far texts of the cluster are of the topic beyond what all
     texts are, from 0 (no more than all) to 1 (every one). `agreement` is the mean over the texts
-    that were learned from. `coefficients` are those of the logistic model, kept so that a saved model answers
-    as it did when a later version has others.
+    that were learned from. `coefficients` are those of the logistic model, the constant with what the numbers
+    of topics and texts add; they are kept so that a saved model answers as it did when a later version has
+    others.
     """
 
     centers: Floats
     purity: Floats
     agreement: float
-    coefficients: tuple[float, ...] = COEFFICIENTS
+    coefficients: tuple[float, ...]
 
     def of(self, memberships: npt.ArrayLike, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike) -> Array:
         """The confidence of each text in its topic, from 0 to 1.
@@ -102,7 +109,7 @@ class Confidence:
     def evidence(
         self, memberships: npt.ArrayLike, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike
     ) -> Array:
-        """Features of the logistic model: texts × the coefficients after the constant."""
+        """Features of the logistic model: texts × the coefficients that a model keeps, less the constant."""
         shares = np.asarray(memberships, dtype=np.float64)
         return self._evidence(shares.argmax(axis=1), _lead(shares), text_vectors, n_words)
 
@@ -178,7 +185,7 @@ def learn_confidence(
     >>> memberships[0] = [0.4, 0.3, 0.3]
     >>> sure = learn_confidence(memberships, vectors, np.full(120, 8), np.ones(120))
     >>> sure.of(memberships[:2], vectors[:2], [8, 8]).round(1)
-    array([0.8, 1. ])
+    array([0.9, 1. ])
     """
     vectors, topics, counted = _learned_from(memberships, text_vectors, n_words, weights)
     n_topics = np.shape(memberships)[1]
@@ -198,7 +205,42 @@ def learn_confidence(
         nearest = _nearest(vectors, clustering)
         purity.append(_purity_of(nearest, topics, counted, (n_clusters, n_topics)))
         agreement += float(counted @ purity[-1][nearest, topics]) / max(float(counted.sum()), 1e-300)
-    return Confidence(centers, np.stack(purity), round(agreement / len(centers), _DECIMALS))
+    return Confidence(
+        centers,
+        np.stack(purity),
+        round(agreement / len(centers), _DECIMALS),
+        kept_coefficients(n_clusters, n_known(memberships, text_vectors, n_words, weights)),
+    )
+
+
+def kept_coefficients(n_topics: int, n_texts: float) -> tuple[float, ...]:
+    """The coefficients for a collection: what its numbers of topics and texts add joins the constant.
+
+    >>> few, many = kept_coefficients(5, 1000), kept_coefficients(100, 20_000)
+    >>> len(few) == len(many) == N_KEPT and few[0] > many[0] and few[1:] == many[1:]
+    True
+    """
+    constant, *factors = COEFFICIENTS[:N_KEPT]
+    added = float(np.dot(COEFFICIENTS[N_KEPT:], size_evidence(n_topics, n_texts)))
+    return round(constant + added, _DECIMALS), *factors
+
+
+def size_evidence(n_topics: int, n_texts: float) -> tuple[float, float]:
+    """Features that all texts share: logarithms of the number of topics and of the texts per topic."""
+    per_topic = max(min(n_texts, _MOST_COUNTED) / n_topics, _LEAST_PER_TOPIC)
+    return float(np.log(n_topics)), float(np.log(per_topic))
+
+
+def n_known(
+    memberships: npt.ArrayLike, text_vectors: npt.ArrayLike, n_words: npt.ArrayLike, weights: npt.ArrayLike
+) -> float:
+    """How many texts something is known of."""
+    known = _known(np.asarray(memberships), np.asarray(text_vectors), np.asarray(n_words))
+    return float(np.asarray(weights, dtype=np.float64)[known].sum())
+
+
+def _known(shares: Floats, vectors: Floats, n_words: Ints) -> npt.NDArray[np.bool_]:
+    return np.asarray(shares.any(axis=1) & vectors.any(axis=1) & (n_words > 0))
 
 
 def _learned_from(
@@ -208,7 +250,7 @@ def _learned_from(
     shares, vectors = np.asarray(memberships), np.asarray(text_vectors)
     some = slice(None, None, max(1, -(-len(shares) // _MOST_TEXTS)))
     shares, vectors = shares[some], vectors[some]
-    known = shares.any(axis=1) & vectors.any(axis=1) & (np.asarray(n_words)[some] > 0)
+    known = _known(shares, vectors, np.asarray(n_words)[some])
     return vectors, shares.argmax(axis=1), np.where(known, np.asarray(weights, dtype=np.float64)[some], 0.0)
 
 

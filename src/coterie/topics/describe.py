@@ -282,16 +282,21 @@ def finish(documents: Engine, scorer: Scorer, reading: Reading, description: Des
     return Scores.joined(parts)
 
 
-def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Look, vectors: Array) -> Scores:
-    """The record of texts: how sure their topics are, why they are in them, and where they lie."""
-    undecided = (seen.topic == NONE) & (seen.n_words > 0)
-    topic = np.where(undecided, description.fallback, seen.topic)
+def confidence_of(description: Description, seen: Look, vectors: Array) -> Array:
+    """How sure the topic of each text is; that of a pinned text is certain."""
     best = np.where(seen.membership > 0, seen.topic, 0)
     # with a single topic there is nothing to lead over
     lead = np.clip(seen.membership - seen.second_membership, 0.0, 1.0)
     sure = description.confidence.of_best(best, lead, vectors, seen.n_words)
     sure[seen.membership == 0] = 0.0
     sure[seen.note == PINNED] = 1.0
+    return sure
+
+
+def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Look, vectors: Array) -> Scores:
+    """The record of texts: how sure their topics are, why they are in them, and where they lie."""
+    undecided = (seen.topic == NONE) & (seen.n_words > 0)
+    topic = np.where(undecided, description.fallback, seen.topic)
     X = without_columns(X, scorer.banned)
     if not X.shape[0]:
         evidence = X
@@ -310,7 +315,7 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
         seen.second.astype(np.int32),
         seen.membership,
         seen.second_membership,
-        sure,
+        confidence_of(description, seen, vectors),
         seen.note,
         deciding_words(evidence),
         related_words(X, vectors, topic, description.terms, scorer.method.space),

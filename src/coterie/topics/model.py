@@ -35,7 +35,7 @@ from coterie.storage.folder import as_path
 from coterie.text.inputs import text_batches
 from coterie.topics import editing
 from coterie.topics import state as write
-from coterie.topics.answers import assignments, score_texts, scores_of, topic_ids
+from coterie.topics.answers import assignments, memberships_of, score_texts, scores_of, topic_ids
 from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
 from coterie.topics.describe import Reading, read_topics
@@ -244,10 +244,14 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return self.assign(texts, min_confidence=min_confidence).topic
 
     def transform(self, texts: Any) -> Array:
-        """Memberships, texts × topics in the order of `topics`; zeros for a text without a known word."""
+        """Memberships, texts × topics in the order of `topics`; zeros for a text without a known word.
+
+        Rows sum to 1, and the largest membership of a text is that of its topic and equals its confidence
+        (`coterie.topics.memberships` says where that cannot be).
+        """
         self._check_fitted()
         with one_blas_thread():
-            return np.concatenate([score_texts(self, batch).memberships for batch in _batches(texts)])
+            return np.concatenate([memberships_of(self, batch) for batch in _batches(texts)])
 
     def embed(self, texts: Any) -> Array:
         """Texts × dimensions, rows of unit length: near each other where words occur in the same texts."""

@@ -28,7 +28,7 @@ from coterie.storage.folder import recover, replaced
 from coterie.storage.state import VERSION, read_state, write_state
 from coterie.topics import edits as log
 from coterie.topics import reshape
-from coterie.topics.confidence import COEFFICIENTS, Confidence
+from coterie.topics.confidence import N_KEPT, Confidence
 from coterie.topics.describe import Description
 from coterie.topics.editing import Edited, State, topics_of
 from coterie.topics.reshape import Change, Merge, Split
@@ -244,7 +244,7 @@ def _unpack_confidence(state: dict[str, Any], n_topics: int, dimensions: int) ->
         tuple(map(float, state["coefficients"])),
     )
     require(
-        len(confidence.coefficients) == len(COEFFICIENTS)
+        len(confidence.coefficients) == N_KEPT
         and bool(np.isfinite(confidence.coefficients).all())
         and np.isfinite(confidence.agreement)
         and confidence.centers.ndim == confidence.purity.ndim == 3
