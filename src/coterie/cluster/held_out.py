@@ -38,7 +38,7 @@ class Words:
     @classmethod
     def of(cls, counts: csr_matrix, rows: Ints) -> Words:
         """Some of the texts. A term that no text has is no term."""
-        return cls(counts[rows], int((counts.getnnz(axis=0) > 0).sum()))
+        return cls(counts[rows], max(int((counts.getnnz(axis=0) > 0).sum()), 1))
 
     def told(self, halving: Halving, n_clusters: int) -> float:
         """Bits that the cluster of a text tells about each of its words, beyond how common the word is.
