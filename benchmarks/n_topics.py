@@ -54,7 +54,7 @@ LEAST = {"reddit": 200, "tweet": 10, "googlenews-ts": 10}
 #: Sets that are the same texts, differently prepared, are one source.
 SOURCE = {"agnews-test": "agnews"}
 INTENTS = ("banking77", "clinc150")
-#: Features were chosen on the first half of the sources and confirmed on the others.
+#: The half of the sources on which the first choice of features was made.
 FIRST_HALF = ("banking77", "debian", "reddit", "wordnet", "classic4", "reuters4", "stackoverflow", "titles")
 #: Distance, in octaves, up to which a number on the grid counts as the labelled one when fitting; and the ridge.
 NEAR, RIDGE = 0.35, 0.05
@@ -329,8 +329,9 @@ def report(found: list[Measured]) -> str:
 
 {len(found)} problems from {len(sources)} sources, K from {min(p.n_classes for p in found)} to {max(p.n_classes for p in found)}: whole sets, random classes of them, and small collections, two
 draws each. The error is |log₂(K̂/K)|; a verdict of "no structure" counts as K̂ = 1. Identical texts count once. "Source left
-out": coefficients fitted without any problem of the same source. Features were chosen on one half of the sources
-({", ".join(FIRST_HALF)}) and confirmed on the other; the mass of the interval was chosen on all.
+out": coefficients fitted without any problem of the same source. What words of held-out texts add was chosen on one half
+of the sources ({", ".join(FIRST_HALF)})
+and confirmed on the other; the last two terms, the mass of the interval and the height of a peak were chosen on all.
 
 {table(header + ["best of choice and peaks"], rules)}
 
