@@ -1,31 +1,34 @@
-"""The number of topics read from the data, on labelled sets and on subsets of them; writes docs/experiments.md.
+"""The number of topics read from the data, on labelled sets and parts of them; writes docs/experiments.md.
 
-`python benchmarks/n_topics.py` takes about ten minutes on one core. Labels only score, and fit the coefficients of
-`coterie.cluster.n_topics`; errors are also given for coefficients fitted without any set of the same source.
+`python benchmarks/n_topics.py` takes about twenty minutes on one core. What is measured is kept in run/n_topics, a file for
+each problem; delete them after a change to how it is measured. Labels only score, and fit the coefficients of
+`coterie.cluster.n_topics`; errors are given for coefficients fitted without any set of the same source.
 """
 
 from __future__ import annotations
 
-import re
-import time
+import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse import coo_matrix, diags, identity
 
 from coterie import Vectorizer, datasets
 from coterie.cluster import n_topics as rule
-from coterie.linalg.rows import unit_rows
-from coterie.semantics import cooccurrence, ppmi
-from coterie.weights import idf
+from coterie.cluster.space import learn_space, terms_that_count
+from coterie.cluster.structure import IN_COMMON, UNSTRUCTURED, _dealt_out, in_common_ratio, structure_ratio
+from coterie.engines import Block, as_engine
+from coterie.engines.threads import one_blas_thread
+from coterie.linalg.canonical import canonical
 from coterie_papers.bench.markdown import table
+from refinement import PAGE, write_section
 
-PAGE = Path(__file__).parents[1] / "docs" / "experiments.md"
+KEPT = Path(__file__).parents[1] / "run" / "n_topics"
 #: Set, number of classes drawn at random (0: all), largest number of texts drawn at random (0: all).
-PROBLEMS = (
+LARGE = (
     [("titles", 0, 0), ("searchsnippets", 0, 0), ("searchsnippets", 3, 0), ("stackoverflow", 0, 0)]
     + [("stackoverflow", 12, 6000), ("stackoverflow", 5, 0), ("stackoverflow", 2, 0)]
     + [("tweet", 0, 0), ("tweet", 30, 0), ("tweet", 12, 0)]
@@ -36,44 +39,102 @@ PROBLEMS = (
     + [("classic4", 0, 0), ("classic4", 2, 0), ("reuters4", 0, 0), ("reuters4", 3, 0)]
     + [("wordnet", 0, 20000), ("wordnet", 12, 8000), ("wordnet", 5, 4000)]
     + [("reddit", 150, 0), ("reddit", 60, 0), ("reddit", 30, 6000), ("reddit", 12, 0), ("reddit", 5, 0)]
+    + [("banking77", k, 0) for k in (0, 40, 12)]
+    + [("clinc150", k, 0) for k in (0, 75, 30, 12)]
+    + [("it-tickets", 0, 0), ("it-tickets", 4, 6000)]
 )
+#: Sets of which small collections are drawn: so many texts of at most so many classes.
+SMALL = (
+    "banking77", "clinc150", "it-tickets", "tweet", "agnews", "searchsnippets", "stackoverflow", "googlenews-ts", "titles",
+    "thucnews20k", "debian", "reddit", "classic4", "reuters4", "wordnet",
+)  # fmt: skip
+SIZES, MOST_CLASSES, DRAWS = (300, 1_000, 2_000), 12, 2
+#: Classes with fewer texts are not drawn.
+LEAST = {"reddit": 200, "tweet": 10, "googlenews-ts": 10}
 #: Sets that are the same texts, differently prepared, are one source.
 SOURCE = {"agnews-test": "agnews"}
+INTENTS = ("banking77", "clinc150")
+#: The half of the sources on which the first choice of features was made.
+FIRST_HALF = ("banking77", "debian", "reddit", "wordnet", "classic4", "reuters4", "stackoverflow", "titles")
 #: Distance, in octaves, up to which a number on the grid counts as the labelled one when fitting; and the ridge.
 NEAR, RIDGE = 0.35, 0.05
-
-
-@dataclass
-class Measured:
-    name: str
-    source: str
-    n_texts: int
-    n_classes: int
-    structure: float
-    shuffled: float
-    agreement: rule.Agreement
-    recipe: int
-    seconds: float
+#: The rule before this one: coefficients, the mass of its interval, and what makes a peak.
+FORMER, FORMER_MASS, FORMER_PEAK = (4.8, 7.7, 5.7, -2.75), 0.72, 0.10
 
 
 # --- problems
 
 
-def _draw(number: int, draw: int, loaded: dict) -> tuple[str, list[str], list[str]]:
-    name, n_classes, n_rows = PROBLEMS[number]
-    data = loaded.setdefault(name, datasets.load(name))
-    random = np.random.RandomState(1000 * draw + number)
-    _, labels = np.unique(data.labels, return_inverse=True)
-    rows = np.arange(len(labels))
-    if n_classes:
-        sizes = np.bincount(labels)
-        least = 400 if name == "reddit" else min(10, np.sort(sizes)[-n_classes])
-        chosen = random.choice(np.flatnonzero(sizes >= least), n_classes, replace=False)
-        rows = rows[np.isin(labels, chosen)]
-    if n_rows and len(rows) > n_rows:
-        rows = np.sort(random.choice(rows, n_rows, replace=False))
-    title = f"{name}, {n_classes} classes" if n_classes else name
-    return title, [data.texts[i] for i in rows], [data.labels[i] for i in rows]
+@dataclass(frozen=True)
+class Problem:
+    """A set or a part of it; `number` is its place in LARGE, or the number of texts of a small collection."""
+
+    name: str
+    draw: int
+    number: int
+    small: bool
+
+    @property
+    def source(self) -> str:
+        return SOURCE.get(self.name, self.name)
+
+    @property
+    def key(self) -> str:
+        if self.small:
+            return f"small-{self.name}-{self.number}-{self.draw}"
+        return f"big-{self.name}-{LARGE[self.number][1]}-{self.draw}-{self.number}"
+
+    @property
+    def title(self) -> str:
+        classes = MOST_CLASSES if self.small else LARGE[self.number][1]
+        return f"{self.name}, {classes} classes" if classes else self.name
+
+    def rows(self, labels):
+        if self.small:
+            random = np.random.default_rng(self.draw)
+            classes = np.flatnonzero(np.bincount(labels) >= LEAST.get(self.name, 1))
+            chosen = random.choice(classes, min(MOST_CLASSES, len(classes)), replace=False)
+            rows = np.flatnonzero(np.isin(labels, chosen))
+            return np.sort(random.choice(rows, min(self.number, len(rows)), replace=False))
+        _, n_classes, n_rows = LARGE[self.number]
+        random, rows = np.random.RandomState(1000 * self.draw + self.number), np.arange(len(labels))
+        if n_classes:
+            sizes = np.bincount(labels)
+            least = 400 if self.name == "reddit" else min(10, np.sort(sizes)[-n_classes])
+            chosen = random.choice(np.flatnonzero(sizes >= least), n_classes, replace=False)
+            rows = rows[np.isin(labels, chosen)]
+        if n_rows and len(rows) > n_rows:
+            rows = np.sort(random.choice(rows, n_rows, replace=False))
+        return rows
+
+
+def problems():
+    for draw in range(DRAWS):
+        for number, (name, n_classes, n_rows) in enumerate(LARGE):
+            if not draw or n_classes or n_rows:  # otherwise nothing is drawn
+                yield Problem(name, draw, number, small=False)
+        for n_texts in SIZES:
+            yield from (Problem(name, draw, n_texts, small=True) for name in SMALL)
+
+
+@dataclass
+class Measured:
+    """What is known of a problem; `in_common` is asked for only where the first sign is missing."""
+
+    problem: Problem
+    n_classes: int
+    structure: float
+    in_common: float | None
+    shuffled: tuple[float, float]
+    agreement: rule.Agreement
+
+    @property
+    def source(self) -> str:
+        return self.problem.source
+
+    @property
+    def structured(self) -> bool:
+        return self.structure > UNSTRUCTURED or (self.in_common or 0) > IN_COMMON
 
 
 def _counts(name: str, texts: list[str]):
@@ -84,99 +145,55 @@ def _counts(name: str, texts: list[str]):
     return vectorizer.fit_transform(texts).tocsr().astype(float)
 
 
-def _distinct(X):
-    """One row of each kind that is not empty, in the order in which they first come."""
-    codes = np.random.RandomState(3).standard_normal((X.shape[1], 2))
-    _, first = np.unique(np.round(X @ codes, 9), axis=0, return_index=True)
-    first = np.sort(first)
-    return first[np.diff(X.indptr)[first] > 0]
+def _measure(problem: Problem, loaded: dict) -> dict:
+    """As `Coterie` does it with random state 0."""
+    data = loaded.setdefault(problem.name, datasets.load(problem.name))
+    _, labels = np.unique(data.labels, return_inverse=True)
+    chosen = problem.rows(labels)
+    ordered = canonical(_counts(problem.name, [data.texts[i] for i in chosen]))
+    documents = as_engine(ordered.X, ordered.weights)
+    known = terms_that_count(documents)
+    space = learn_space(documents.mapped(lambda b: Block(b.X[:, known], b.weights, b.start)), 100)
+    counts = ordered.X[:, known].astype(np.float32)
+    vectors = rule.unit_float_rows(space.text_vectors(counts).astype(np.float32))
+    used = np.flatnonzero(vectors.any(axis=1))
+    counts, random = counts[used], np.random.RandomState(0)
+    with one_blas_thread():
+        structure = structure_ratio(counts, random)
+        found = rule.agreement(vectors[used], counts, random)
+        in_common = in_common_ratio(counts, random) if structure <= UNSTRUCTURED else None
+        dealt = _dealt_out(counts.astype(float), np.random.RandomState(5))
+        dealt, random = dealt[np.diff(dealt.indptr) > 0], np.random.RandomState(0)
+        shuffled = structure_ratio(dealt, random), in_common_ratio(dealt, random)
+    curves = {name: getattr(found, name).tolist() for name in ("n_clusters", "texts", "cloud", "words")}
+    said = {"structure": structure, "in_common": in_common, "shuffled": shuffled, "n_texts": len(used)}
+    return {"n_classes": len(set(labels[chosen].tolist()))} | said | curves
 
 
-def embed(X, dimensions: int = 100, over: int = 10, power: int = 4, probes: int = 128):
-    """Text vectors from word co-occurrence, by randomised SVD: rows of UΣ."""
-    random = np.random.default_rng(0)
-    company = unit_rows((unit_rows(ppmi(cooccurrence(X))) + identity(X.shape[1])).tocsr())
-    texts = unit_rows((X @ diags(idf(X))).tocsr())
-    probe = random.standard_normal((X.shape[1], probes)) / np.sqrt(probes)
-    length = np.sqrt(((texts @ (company @ probe)) ** 2).sum(axis=1))
-    texts = (diags(np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))) @ texts).tocsr()
-    back, texts_back = company.T.tocsr(), texts.T.tocsr()
-    dimensions = min(dimensions, min(X.shape) - over - 2)
-    right = random.standard_normal((X.shape[1], dimensions + over))
-    for turn in range(power + 1):
-        left, _ = np.linalg.qr(texts @ (company @ right))
-        right = back @ (texts_back @ left)
-        if turn < power:
-            right, _ = np.linalg.qr(right)
-    inner, values, _ = np.linalg.svd(right.T, full_matrices=False)
-    return (left @ inner[:, :dimensions]) * values[:dimensions]
-
-
-def _shuffled(X):
-    """All tokens shuffled over texts of the same lengths."""
-    tokens = np.repeat(X.indices, X.data.astype(int))
-    text = np.repeat(np.arange(X.shape[0]), np.asarray(X.sum(axis=1)).ravel().astype(int))
-    dealt = np.random.RandomState(5).permutation(tokens)
-    return coo_matrix((np.ones(len(dealt)), (text, dealt)), shape=X.shape).tocsr()
-
-
-def _measure(number: int, draw: int, loaded: dict) -> Measured:
-    name = PROBLEMS[number][0]
-    title, texts, labels = _draw(number, draw, loaded)
-    X = _counts(name, texts)
-    kept = _distinct(X)
-    vectors, X = rule.unit_float_rows(embed(X)[kept]), X[kept]
-    random = np.random.RandomState(0)
-    start = time.process_time()
-    structure = rule.structure_ratio(X, random)
-    found = rule.agreement(vectors, random)
-    seconds = time.process_time() - start
-    shuffled = rule.structure_ratio(_shuffled(X), random)
-    recipe = stability_rule(vectors, np.random.RandomState(0))
-    source = SOURCE.get(name, name)
-    return Measured(title, source, len(kept), len(set(labels)), structure, shuffled, found, recipe, seconds)
-
-
-# --- the rule this one is compared with
-
-
-def stability_rule(vectors, random, pull: float = 0.01) -> int:
-    """Size-weighted best Jaccard of clusters of two halves, over that of a Gaussian cloud; the largest wins."""
-    rows = rule._sample(vectors, 5000, random)
-    grid = np.array([k for k in rule.GRID if k <= len(rows) // 6 and k not in (7, 14)])
-    cloud = rule._gaussian_cloud(rows, random)
-    real, null = (np.array([_jaccard(some, k, random) for k in grid]) for some in (rows, cloud))
-    octave = np.log2(grid)
-    score = rule._smooth(octave, (real - null) / np.sqrt(np.maximum(1 - null, 0.02)), 0.25)
-    return int(grid[np.argmax(score - pull * (octave - octave.mean()) ** 2)])
-
-
-def _jaccard(rows, k: int, random, halvings: int = 3) -> float:
-    found = []
-    for _ in range(halvings):
-        order = random.permutation(len(rows))
-        one, other = rows[order[::2]], rows[order[1::2]]
-        mine, theirs = (rule._centers(half, k, 1, random) for half in (one, other))
-        cell = (one @ mine.T).argmax(axis=1) * k + (one @ theirs.T).argmax(axis=1)
-        both = np.bincount(cell, minlength=k * k).reshape(k, k).astype(float)
-        sizes = both.sum(axis=1)
-        best = (both / np.maximum(sizes[:, None] + both.sum(axis=0) - both, 1)).max(axis=1)
-        found.append((sizes * best).sum() / len(one))
-    return float(np.mean(found))
+def measured(problem: Problem, loaded: dict) -> Measured:
+    kept = KEPT / f"{problem.key}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(_measure(problem, loaded)), encoding="utf-8")
+        print(kept.stem, flush=True)
+    known = json.loads(kept.read_text(encoding="utf-8"))
+    curves = [np.array(known[name]) for name in ("n_clusters", "texts", "cloud", "words")]
+    verdict = known["structure"], known["in_common"], tuple(known["shuffled"])
+    return Measured(problem, known["n_classes"], *verdict, rule.Agreement(*curves, known["n_texts"]))
 
 
 # --- coefficients
 
 
-def fit(problems: list[Measured]):
+def fit(found: list[Measured]):
     """Coefficients under which numbers near the labelled one are most plausible: a conditional logit.
 
     A source with many problems counts with the square root of their number. The term for clear-cut clusters is no part
     of the fit: it was chosen on planted topics.
     """
-    count = Counter(p.source for p in problems)
-    share = np.array([count[p.source] ** -0.5 for p in problems])
-    cases = [_case(p) for p in problems]
+    count = Counter(p.source for p in found)
+    share = np.array([count[p.source] ** -0.5 for p in found])
+    cases = [_case(p) for p in found]
 
     def loss(w):
         value, slope = RIDGE * (w @ w) / 2, RIDGE * w
@@ -189,7 +206,7 @@ def fit(problems: list[Measured]):
             slope = slope - weight * columns.T @ (right / right.sum() - plausible)
         return value, slope
 
-    return minimize(loss, np.zeros(len(rule.COEFFICIENTS)), jac=True, method="L-BFGS-B").x
+    return minimize(loss, np.zeros(cases[0][0].shape[1]), jac=True, method="L-BFGS-B").x
 
 
 def _case(problem: Measured):
@@ -199,114 +216,145 @@ def _case(problem: Measured):
     return rule.features(problem.agreement), width, near
 
 
-def answers(problems: list[Measured], coefficients):
+def answers(found: list[Measured], coefficients, structured=lambda p: p.structured):
     """The answer for each problem; `coefficients` for each source."""
-    return [rule.read_off(p.agreement, coefficients[p.source], p.structure) for p in problems]
+    out = []
+    for p in found:
+        estimate = rule.read_off(p.agreement, coefficients[p.source], p.structure)
+        out.append(estimate if structured(p) else rule.unstructured(estimate))
+    return out
+
+
+def left_out(found: list[Measured]):
+    """For each source: coefficients fitted without it."""
+    return {source: fit([p for p in found if p.source != source]) for source in {p.source for p in found}}
+
+
+def former(agreement):
+    """What the rule before this one looked at."""
+    octave = np.log2(agreement.n_clusters)
+    curves = np.stack([agreement.texts, rule._excess(agreement)], axis=1)
+    return np.column_stack([rule._smooth(octave, curves, rule._BANDWIDTH), octave / 4, (octave / 4) ** 2])
+
+
+def _first_sign(problem: Measured) -> bool:
+    """The verdict of the rule before."""
+    return problem.structure > UNSTRUCTURED
 
 
 # --- the page
 
 
-def _errors(numbers, problems):
-    return np.abs(np.log2(np.array(numbers) / [p.n_classes for p in problems]))
+def _errors(numbers, found):
+    return np.abs(np.log2(np.array(numbers) / [p.n_classes for p in found]))
 
 
-def _baseline(name, numbers, problems):
-    errors = _errors(numbers, problems)
+def _summary(name, answered, found, some=lambda p: True):
+    pairs = [(a, p) for a, p in zip(answered, found, strict=True) if some(p)]
+    answered, found = zip(*pairs, strict=True)
+    errors = _errors([a.n_topics for a in answered], found)
+    inside = np.mean([a.low <= p.n_classes <= a.high for a, p in pairs])
+    width = np.mean([np.log2(a.high / a.low) for a in answered])
+    best = np.mean([_errors([a.n_topics, *a.peaks], [p]).min() for a, p in pairs])
     within = (errors <= np.log2(1.5)).mean()
-    return [
-        name,
-        len(problems),
-        f"{errors.mean():.2f}",
-        f"{np.median(errors):.2f}",
-        f"{within:.2f}",
-        "–",
-        "–",
-        "–",
-    ]
+    figures = [errors.mean(), np.median(errors), within, inside, width, best]
+    return [name, len(pairs), *(f"{figure:.2f}" for figure in figures)]
 
 
-def _summary(name, found, problems):
-    inside = np.mean([a.low <= p.n_classes <= a.high for a, p in zip(found, problems, strict=True)])
-    width = np.median([a.high / a.low for a in found])
-    best = [_errors([a.n_topics, *a.peaks], [p]).min() for a, p in zip(found, problems, strict=True)]
-    cells = _baseline(name, [a.n_topics for a in found], problems)
-    return cells[:-3] + [f"{inside:.2f}", f"×{width:.1f}", f"{np.mean(best):.2f}"]
+PARTS = {
+    "whole sets and parts of them": lambda p: not p.problem.small,
+    "banking77 and clinc150 by intent, and parts": lambda p: not p.problem.small and p.source in INTENTS,
+    **{
+        f"small: {n} texts, at most {MOST_CLASSES} classes": lambda p, n=n: (
+            p.problem.small and p.problem.number == n
+        )
+        for n in SIZES
+    },
+    "first half of the sources": lambda p: p.source in FIRST_HALF,
+    "second half of the sources": lambda p: p.source not in FIRST_HALF,
+}
 
 
-def report(problems: list[Measured], others: list[Measured]) -> str:
-    sources = sorted({p.source for p in problems})
-    fitted = fit(problems)
-    package = dict.fromkeys(sources, rule.COEFFICIENTS)
-    without = {s: fit([p for p in problems if p.source != s]) for s in sources}
-    shipped, left_out = answers(problems, package), answers(problems, without)
+def report(found: list[Measured]) -> str:
+    sources = sorted({p.source for p in found})
+    fitted = fit(found)
+    shipped = answers(found, dict.fromkeys(sources, rule.COEFFICIENTS))
+    without = answers(found, left_out(found))
+    halves = {s: fit([p for p in found if (p.source in FIRST_HALF) != (s in FIRST_HALF)]) for s in sources}
+    crossed = answers(found, halves)
+    with patch.multiple(rule, features=former, MASS=FORMER_MASS, PEAK=FORMER_PEAK):
+        before = answers(found, dict.fromkeys(sources, FORMER), _first_sign)
+        before_without = answers(found, left_out(found), _first_sign)
+    always = [_constant(k, found) for k in (12, 32)]
     rules = [
-        _summary("this rule, coefficients of the package", shipped, problems),
-        _summary("this rule, source left out", left_out, problems),
-        _summary("this rule, other draws, coefficients of the package", answers(others, package), others),
-        _summary("this rule, other draws, source left out", answers(others, without), others),
-        _baseline(
-            "half-to-half Jaccard against a Gaussian null, largest value",
-            [p.recipe for p in problems],
-            problems,
-        ),
-        _baseline("the same, other draws", [p.recipe for p in others], others),
-        _baseline("always 12", [12] * len(problems), problems),
-        _baseline("always 32", [32] * len(problems), problems),
+        _summary("this rule, source left out", without, found),
+        *(_summary(f"— {name}", without, found, part) for name, part in PARTS.items()),
+        _summary("this rule, fitted on the other half of the sources", crossed, found),
+        _summary("this rule, coefficients of the package", shipped, found),
+        _summary("rule before, source left out", before_without, found),
+        _summary("rule before, coefficients as they were", before, found),
+        *(_summary(f"— {name}", before, found, part) for name, part in PARTS.items()),
+        *always,
     ]
     rows = [
-        [p.name, p.n_texts, p.n_classes, a.n_topics, f"{a.low}–{a.high}", ", ".join(map(str, a.peaks)) or "–"]
+        [p.problem.title, p.agreement.n_texts, p.n_classes, a.n_topics, f"{a.low}–{a.high}"]
         + [
+            ", ".join(map(str, a.peaks)) or "–",
             b.n_topics,
             f"{b.low}–{b.high}",
-            p.recipe,
-            f"{p.structure:.2f}",
-            f"{p.shuffled:.2f}",
-            f"{p.seconds:.1f}",
+            c.n_topics,
+            f"{c.low}–{c.high}",
         ]
-        for p, a, b in zip(problems, shipped, left_out, strict=True)
+        + [f"{p.structure:.2f}"]
+        for p, a, b, c in zip(found, shipped, without, before, strict=True)
+        if not p.problem.small and not p.problem.draw
     ]
-    header = ["rule", "problems", "mean error", "median", "within ×1.5", "K in interval", "median width"]
-    head = ["set", "texts", "K", "choice", "interval", "peaks", "source left out", "interval", "Jaccard rule"]
-    every = problems + others
-    real, shuffled = [p.structure for p in every], [p.shuffled for p in every]
-    seconds = [p.seconds for p in every]
+    header = ["rule", "problems", "mean error", "median", "within ×1.5", "K in interval", "width, octaves"]
+    head = [
+        "set",
+        "texts",
+        "K",
+        "choice",
+        "interval",
+        "peaks",
+        "source left out",
+        "interval",
+        "rule before",
+        "interval",
+    ]
+    first = [p.structure for p in found]
+    asked = [p for p in found if p.in_common is not None]
+    dealt = [p.shuffled for p in found]
     return f"""## How many topics
 
-{len(problems)} problems from {len(sources)} sources, K from {min(p.n_classes for p in problems)} to {max(p.n_classes for p in problems)}; the error is |log₂(K̂/K)|. Identical texts count once.
-Subsets are random classes and rows with fixed seeds. "Source left out": coefficients fitted without any problem of the
-same source. "Other draws": other classes and rows of the same sets (some texts are in both), which were not used in any
-fit; bandwidths, ridge and the mass of the interval were chosen on the first draw.
+{len(found)} problems from {len(sources)} sources, K from {min(p.n_classes for p in found)} to {max(p.n_classes for p in found)}: whole sets, random classes of them, and small collections, two
+draws each. The error is |log₂(K̂/K)|; a verdict of "no structure" counts as K̂ = 1. Identical texts count once. "Source left
+out": coefficients fitted without any problem of the same source. What words of held-out texts add was chosen on one half
+of the sources ({", ".join(FIRST_HALF)})
+and confirmed on the other; the last two terms, the mass of the interval and the height of a peak were chosen on all.
 
 {table(header + ["best of choice and peaks"], rules)}
 
 Coefficients fitted in this run: {", ".join(f"{c:.2f}" for c in fitted)}; in the package: {", ".join(map(str, rule.COEFFICIENTS))}.
-Verdict "structured" (ratio above {rule.UNSTRUCTURED}), both draws: {sum(r > rule.UNSTRUCTURED for r in real)} of {len(every)} real sets, {sum(r > rule.UNSTRUCTURED for r in shuffled)} of {len(every)} with shuffled tokens.
-Smallest ratio of a real set {min(real):.2f}, largest of a shuffled one {max(shuffled):.2f}.
-Seconds are processor time on one thread, without the embedding: median {np.median(seconds):.1f}, largest {max(seconds):.1f}.
 
-{table(head + ["ratio", "ratio shuffled", "s"], rows)}"""
+Verdict: the second singular value is more than {UNSTRUCTURED} times that of shuffled tokens for {sum(r > UNSTRUCTURED for r in first)} of {len(found)} problems. For
+{sum(p.structured for p in asked)} of the other {len(asked)}, more than {IN_COMMON:g} times as many texts as with shuffled words have two words in common (the fewest: {min(p.in_common for p in asked):.1f}
+times). With shuffled tokens {sum(s > UNSTRUCTURED for s, _ in dealt)} and {sum(c > IN_COMMON for _, c in dealt)} of {len(found)} pass the one and the other; the largest values are {max(s for s, _ in dealt):.2f} and {max(c for _, c in dealt):.2f}.
+
+The first draw of whole sets and of parts; the figure at the end is the ratio of singular values:
+
+{table([*head, "ratio"], rows)}"""
 
 
-def write(section: str) -> None:
-    """Put the section between its marker and the next one, and touch nothing else."""
-    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Experiments\n"
-    body = f"<!-- n_topics -->\n{section.strip()}\n"
-    pattern = re.compile(r"<!-- n_topics -->\n.*?(?=\n<!-- |\Z)", re.DOTALL)
-    page = pattern.sub(lambda _: body, page) if pattern.search(page) else f"{page.rstrip()}\n\n{body}"
-    PAGE.write_text(page, encoding="utf-8")
+def _constant(number: int, found: list[Measured]):
+    errors = _errors([number] * len(found), found)
+    figures = errors.mean(), np.median(errors), (errors <= np.log2(1.5)).mean()
+    return [f"always {number}", len(found), *(f"{figure:.2f}" for figure in figures), "–", "–", "–"]
 
 
 def main() -> None:
     loaded: dict = {}
-    draws: tuple[list[Measured], list[Measured]] = [], []
-    for draw, measured in enumerate(draws):
-        for number, (_, n_classes, n_rows) in enumerate(PROBLEMS):
-            if draw and not (n_classes or n_rows):
-                continue  # nothing is drawn
-            measured.append(_measure(number, draw, loaded))
-            print(draw, measured[-1].name, f"{measured[-1].seconds:.1f} s", flush=True)
-    write(report(*draws))
+    write_section(PAGE, "n_topics", report([measured(problem, loaded) for problem in problems()]))
 
 
 if __name__ == "__main__":

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from scipy.sparse.linalg import svds
 
 from coterie import weights
 from coterie.cluster import n_topics as rule
+from coterie.cluster import structure
 from coterie.cluster.n_topics import choose_n_topics
 from coterie.corpus import Vectorizer
 from coterie.linalg.rows import unit_rows
@@ -97,7 +100,7 @@ def test_shuffled_tokens_have_no_structure(number):
     found = chosen(shuffled(texts_on(6), number), number)
     assert not found.structured
     assert (found.n_topics, found.low) == (1, 1)
-    assert found.structure < rule.UNSTRUCTURED < rule.structure_ratio(texts_on(6), seed())
+    assert found.structure < structure.UNSTRUCTURED < structure.structure_ratio(texts_on(6), seed())
     assert is_consistent(found)
 
 
@@ -106,12 +109,10 @@ def test_an_elongated_cloud_does_not_pass_for_two_clusters():
     """It is cut across at the same place every time: agreement alone would call that structure."""
     random = seed(2)
     spread = np.array([0.8, *[0.25] * 19])
-    measured = rule.agreement(
-        rule.unit_float_rows(np.eye(20)[0] * 0.5 + random.standard_normal((1500, 20)) * spread), seed()
-    )
-    two = rule.features(measured)[0]
+    vectors = rule.unit_float_rows(np.eye(20)[0] * 0.5 + random.standard_normal((1500, 20)) * spread)
+    measured = rule.agreement(vectors, csr_matrix(random.poisson(0.3, (1500, 20)).astype(float)), seed())
     assert measured.texts[0] > 0.8
-    assert two[1] < 0.5 * two[0]
+    assert rule._excess(measured)[0] < 0.5 * measured.texts[0]
 
 
 @pytest.mark.slow
@@ -124,7 +125,7 @@ def test_the_same_state_gives_the_same_answer():
 @pytest.mark.slow
 def test_a_sample_of_many_texts_gives_the_same_answer_again(monkeypatch):
     monkeypatch.setattr(rule, "_ROWS", 150)
-    monkeypatch.setattr(rule, "_WORDS", 900)
+    monkeypatch.setattr(structure, "_WORDS", 900)
     counts = texts_on(5)
     vectors = embedded(counts)
     found = choose_n_topics(vectors, counts, seed(7))
@@ -206,15 +207,44 @@ def test_interval_is_the_narrowest_that_holds_the_mass():
         assert all(mass[a : b + 1].sum() < rule.MASS for a, b in narrower)
 
 
-def test_tokens_dealt_out_keep_lengths_and_words():
-    counts = csr_matrix(np.array([[2.0, 0, 1], [0, 0, 0], [0, 3, 0], [1, 0, 0], [0, 0, 0]]))
-    dealt = rule._dealt_out(counts, seed())
-    np.testing.assert_array_equal(dealt.sum(axis=0), counts.sum(axis=0))
-    np.testing.assert_array_equal(dealt.sum(axis=1), counts.sum(axis=1))
+@given(st.integers(2, 30), st.floats(-2, 2))
+def test_a_straight_curve_has_no_bend(n_points, slope):
+    octave = np.linspace(1, 8, n_points)
+    np.testing.assert_allclose(rule._bend(octave, slope * octave), 0, atol=1e-9)
+
+
+def test_the_bend_is_largest_where_a_curve_stops_growing():
+    octave = np.log2(rule.GRID)
+    grows_to_16 = np.minimum(octave, 4)
+    assert rule.GRID[rule._bend(octave, grows_to_16).argmax()] in (14, 17)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["titles", "tweet"])
+def test_more_texts_with_the_same_curves_have_more_topics():
+    measured = rule.agreement(rule.unit_float_rows(embedded(texts_on(8))), texts_on(8), seed())
+    few, many = (
+        rule.read_off(replace(measured, n_texts=n), rule.COEFFICIENTS, 2.0).n_topics for n in (300, 30_000)
+    )
+    beyond = rule.read_off(replace(measured, n_texts=10**6), rule.COEFFICIENTS, 2.0).n_topics
+    assert few <= many == beyond
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(3))
+def test_a_few_hundred_short_texts_are_not_called_unstructured(dataset, number):
+    data = dataset("stackoverflow")
+    labels, random = np.array(data.labels), seed(number)
+    some = np.isin(labels, random.choice(np.unique(labels), 12, replace=False))
+    rows = random.choice(np.flatnonzero(some), 300, replace=False)
+    counts = Vectorizer(min_df=2).fit_transform([data.texts[i] for i in rows]).tocsr()
+    counts = counts[np.diff(counts.indptr) > 0]
+    found = [chosen(counts, state) for state in range(2)]
+    assert all(one.structured for one in found)
+    assert all(one.low <= 12 <= one.high for one in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["titles"])
 def test_labelled_sets_lie_inside_the_interval(dataset, name):
     data = dataset(name)
     counts = Vectorizer(tokenizer="whitespace", stop_words=None, stem=False, min_df=2).fit_transform(

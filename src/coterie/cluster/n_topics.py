@@ -6,18 +6,19 @@ numbers and a curve to plot; never one silent number. Nothing here looks at labe
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 
-from coterie.cluster.space import enriched_terms
+from coterie.cluster.held_out import Halving, Words
+from coterie.cluster.structure import FEWEST, IN_COMMON, UNSTRUCTURED, in_common_ratio, structure_ratio
 from coterie.engines.threads import one_blas_thread, ordered_map, usable_threads
 from coterie.estimator import Array
-from coterie.linalg.rows import unit_dense, unit_rows
+from coterie.linalg.rows import unit_dense
 from coterie.progress import counted
-from coterie.weights import idf
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -25,18 +26,14 @@ Ints = npt.NDArray[np.int64]
 #: Numbers of clusters tried: even steps in the logarithm, wider where runs are dear and curves smooth.
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 72, 96, 128, 176, 256)
 #: Coefficients of `features`, fitted to labelled sets as a conditional logit (``benchmarks/n_topics.py``).
-COEFFICIENTS = (4.8, 7.7, 5.7, -2.75)
+COEFFICIENTS = (10.3, 8.8, 4.5, 16.8, -9.7, -5.3, 3.9)
 #: Excess over the cloud from which halves count as all but equal, and what full equality is worth. Chosen,
 #: not fitted: few real collections get there, but where clusters are that clear their number is no guess.
 CLEAR, CLEAR_GAIN = 0.95, 5.0
 #: Share of the plausibility that the interval holds.
-MASS = 0.72
+MASS = 0.8
 #: A peak is a local maximum with at least this share of the largest plausibility.
-PEAK = 0.10
-#: At or below this ratio of second singular values, texts show no more than shuffled tokens do.
-UNSTRUCTURED = 1.1
-#: With fewer distinct texts nothing can be measured.
-FEWEST = 20
+PEAK = 0.03
 
 #: A cluster has at least this many texts on average: K goes up to the number of texts over this.
 _TEXTS_PER_CLUSTER = 6
@@ -44,16 +41,14 @@ _TEXTS_PER_CLUSTER = 6
 _ROWS = 6_000
 #: Beyond so many clusters the cloud hardly agrees with itself, and is not measured any more.
 _LAST_CLOUD = 57
-#: For the verdict: the most words, and pairs of words in a text, that are dealt out anew, and how often.
-_WORDS, _PAIRS, _SHUFFLES = 60_000, 1_000_000, 2
-#: Random vectors and power iterations of the verdict.
-_PROBES, _POWER = 32, 6
 #: Bandwidth, in octaves of K, of the smoothing of curves.
 _BANDWIDTH = 0.4
 #: A peak closer to the choice than this many octaves is no other scale.
 _APART = 0.35
 #: Axes of the embedding that are looked at for the smallest K.
 _FEWEST_AXES = 8
+#: Outside these numbers of texts, more or fewer of them say nothing about the number of topics.
+_FEW_TEXTS, _MANY_TEXTS = 300, 30_000
 #: The cloud leaves at least this much to be won: below, the difference is noise.
 _LEAST = 0.05
 #: Sweeps of k-means, and the share of the objective below which a sweep is the last.
@@ -78,7 +73,7 @@ class NumberOfTopics:
     structured
         False where the texts show no more than the same words dealt out at random.
     structure
-        The ratio the verdict rests on: second singular value of the texts over that of shuffled tokens.
+        Second singular value of the texts over that of shuffled tokens: the first thing the verdict asks.
     """
 
     n_topics: int
@@ -92,15 +87,18 @@ class NumberOfTopics:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Adjusted Rand indices between clusterings that two halves give, for each number of clusters.
+    """What clusterings of two halves of the texts have in common, for each number of clusters.
 
-    `texts` is that of the data; `cloud` that of a Gaussian cloud with their mean and covariance, in which
-    every cut is arbitrary.
+    `texts` is their adjusted Rand index, and `cloud` that of a Gaussian cloud with their mean and covariance,
+    in which every cut is arbitrary. `words` is what the clusters of one half say about the words of the
+    other: bits a word, beyond what a single cluster says. `n_texts` is the number of all texts.
     """
 
     n_clusters: Ints
     texts: Array
     cloud: Array
+    words: Array
+    n_texts: int
 
 
 def choose_n_topics(
@@ -112,14 +110,16 @@ def choose_n_topics(
 ) -> NumberOfTopics:
     """Read the number of topics from distinct texts.
 
-    1. Verdict: are the words of texts more than words dealt out at random? If not, one topic is the answer. A
-       few hundred short texts on everything may fail to show what thousands of them would.
+    1. Verdict: are the words of texts more than words dealt out at random? If not, one topic is the answer.
+       Two signs are looked for: a contrast among all texts (`structure_ratio`), and where there is none,
+       texts with two words in common (`in_common_ratio`), which a few hundred short texts show as well.
     2. For each K of a grid cluster two random halves, assign each half by both sets of centres, and take the
        agreement (`agreement`). Structure is found again; an arbitrary cut is not. A Gaussian cloud tells
-       what agreement data without clusters reach.
-    3. Plausibility of K is the exponential of a linear form in the smoothed agreement, its excess over the
-       cloud, log K and log² K (`features`). Four coefficients, the same for all data. Halves that agree all
-       but perfectly settle the matter (`clear_cut`).
+       what agreement data without clusters reach. Clusters of one half also predict the words of the other:
+       up to the number of topics each further cluster helps more than beyond it.
+    3. Plausibility of K is the exponential of a linear form in these curves, log K and the number of texts
+       (`features`). Seven coefficients, the same for all data. Halves that agree all but perfectly settle the
+       matter (`clear_cut`).
     4. The choice is the median of the plausibility over log K, which errs least in the mean (its top errs
        more); the interval is the narrowest one around it that holds `MASS`.
 
@@ -150,13 +150,18 @@ def choose_n_topics(
     if _n_directions(rows[used]) < FEWEST or largest == 1:
         return NumberOfTopics(1, 1, max(1, min(len(used), largest or len(used))), (), ((1, 1.0),), False, 1.0)
     # threads inside such small products would only get in each other's way, and sums must have one order
+    counts = csr_matrix(counts)[used]
     with one_blas_thread():
-        structure = structure_ratio(csr_matrix(counts)[used], random)
-        measured = agreement(rows[used], random, largest)
+        structure = structure_ratio(counts, random)
+        measured = agreement(rows[used], counts, random, largest)
     estimate = read_off(measured, COEFFICIENTS, structure)
-    if structure > UNSTRUCTURED:
+    if structure > UNSTRUCTURED or in_common_ratio(counts, random) > IN_COMMON:
         return estimate
-    # nothing shown is not nothing there: the scales that would be read off are kept as peaks
+    return unstructured(estimate)
+
+
+def unstructured(estimate: NumberOfTopics) -> NumberOfTopics:
+    """One topic. Nothing shown is not nothing there: the scales that would be read off are kept as peaks."""
     peaks = (estimate.n_topics, *estimate.peaks)
     return replace(estimate, n_topics=1, low=1, high=estimate.n_topics, peaks=peaks, structured=False)
 
@@ -172,82 +177,45 @@ def _n_directions(rows: Floats) -> int:
     return len(np.unique(np.round(rows @ np.cos(np.arange(rows.shape[1], dtype=np.float32)), 5)))
 
 
-# --- the verdict: structure against shuffled tokens
-
-
-def structure_ratio(counts: csr_matrix, random: np.random.RandomState) -> float:
-    """Second singular value of the enriched texts over the largest that shuffled tokens gave.
-
-    The first one only says that texts share common words; the second is the strongest contrast among them.
-    """
-    length = np.diff(counts.indptr).astype(np.float64)
-    share = min(_WORDS / max(length.sum(), 1), _PAIRS / max((length**2).sum(), 1))
-    if share < 1:
-        n_rows = max(round(share * len(length)), FEWEST)
-        counts = counts[np.sort(random.choice(len(length), n_rows, replace=False))]
-    start = random.standard_normal((counts.shape[1], _PROBES))
-    null = max(_second_value(_dealt_out(counts, random), start) for _ in range(_SHUFFLES))
-    return _second_value(counts, start) / null if null > 0 else 1.0
-
-
-def _dealt_out(counts: csr_matrix, random: np.random.RandomState) -> csr_matrix:
-    """All tokens of the texts dealt out anew over texts of the same lengths."""
-    tokens = np.repeat(counts.indices, np.rint(counts.data).astype(np.int64))
-    per_row = np.add.reduceat(np.append(counts.data, 0.0), counts.indptr[:-1]) * (np.diff(counts.indptr) > 0)
-    ends = np.concatenate([[0], np.cumsum(np.rint(per_row).astype(np.int64))])
-    dealt = csr_matrix((np.ones(len(tokens)), random.permutation(tokens), ends), shape=counts.shape)
-    dealt.sum_duplicates()
-    return dealt
-
-
-def _second_value(counts: csr_matrix, start: Array) -> float:
-    """Second singular value of ``W P̂`` at unit row length: terms enriched by co-occurrence."""
-    enriched = enriched_terms(counts)
-    texts = unit_rows((counts @ diags(idf(counts))).tocsr())
-    probes = texts @ (enriched @ start)
-    length = np.sqrt((probes**2).mean(axis=1))  # of a row of W P̂, as random vectors see it
-    texts = (diags(np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))) @ texts).tocsr()
-    back, texts_back = enriched.T.tocsr(), texts.T.tocsr()
-    basis = start
-    for _ in range(_POWER):
-        left, _ = np.linalg.qr(texts @ (enriched @ basis))
-        basis, _ = np.linalg.qr(back @ (texts_back @ left))
-    values = np.linalg.svd(texts @ (enriched @ basis), compute_uv=False)
-    return float(values[1]) if len(values) > 1 else 0.0
-
-
 # --- agreement of halves
 
 
-def agreement(vectors: Floats, random: np.random.RandomState, largest: int | None = None) -> Agreement:
+def agreement(
+    vectors: Floats, counts: csr_matrix, random: np.random.RandomState, largest: int | None = None
+) -> Agreement:
     """How far clusterings of two halves agree, for texts and for the cloud, along the grid.
 
     Every other halving sees only the 2K widest axes: K clusters need no more, and the rest blurs a few large
     ones, while with all axes many small ones show. Small K are cheap and their runs noisy, so they get more
     halvings and starts. Where the cloud is not measured it is continued as it falls, with the root of K.
     """
-    rows = _by_spread(_sample(vectors, _ROWS, random))
+    sample = _sample(len(vectors), _ROWS, random)
+    rows, words = _by_spread(np.ascontiguousarray(vectors[sample])), Words.of(counts, sample)
     top = max(2, min(len(vectors) // _TEXTS_PER_CLUSTER, largest or GRID[-1]))
     grid = [k for k in GRID if k <= top]
     nowhere = _gaussian_cloud(rows, random)
     # each K has a seed of its own, so that threads may take them in any order
     seeds = random.randint(np.iinfo(np.int32).max, size=len(grid))
 
-    def measured(task: tuple[int, int]) -> tuple[float, float | None]:
+    def measured(task: tuple[int, int]) -> tuple[float, float, float | None]:
         k, seed = task
         own = np.random.RandomState(seed)
         starts, halvings, null_halvings = _effort(k)
-        texts = _mean_agreement(rows, k, starts, halvings, own)
-        return texts, _mean_agreement(nowhere, k, starts, null_halvings, own) if k <= _LAST_CLOUD else None
+        halved = list(_halved(rows, k, starts, halvings, own))
+        null = (
+            _mean_agreement(_halved(nowhere, k, starts, null_halvings, own), k) if k <= _LAST_CLOUD else None
+        )
+        return _mean_agreement(halved, k), words.told(halved[0], k) - words.told(halved[0].merged(), 1), null
 
     # the largest first: they take longest, and nobody should wait for them at the end
     tasks = list(zip(grid, seeds.tolist(), strict=True))[::-1]
     answers = ordered_map(measured, tasks, usable_threads(None))
     found = list(counted(answers, "estimating the number of topics", len(tasks)))[::-1]
+    texts, told, null = zip(*found, strict=True)
     cloud: list[float] = []
-    for k, (_, null) in zip(grid, found, strict=True):
-        cloud.append(null if null is not None else cloud[-1] * (grid[len(cloud) - 1] / k) ** 0.5)
-    return Agreement(np.array(grid), np.array([texts for texts, _ in found]), np.array(cloud))
+    for k, value in zip(grid, null, strict=True):
+        cloud.append(value if value is not None else cloud[-1] * (grid[len(cloud) - 1] / k) ** 0.5)
+    return Agreement(np.array(grid), np.array(texts), np.array(cloud), np.array(told), len(vectors))
 
 
 def _effort(n_clusters: int) -> tuple[int, int, int]:
@@ -263,10 +231,11 @@ def _by_spread(rows: Floats) -> Floats:
     return np.ascontiguousarray(rows @ axes[:, ::-1].astype(np.float32))
 
 
-def _sample(rows: Floats, n: int, random: np.random.RandomState) -> Floats:
-    if len(rows) <= n:
-        return rows
-    return np.ascontiguousarray(rows[np.sort(random.choice(len(rows), n, replace=False))])
+def _sample(n_rows: int, n: int, random: np.random.RandomState) -> Ints:
+    if n_rows <= n:
+        return np.arange(n_rows)
+    drawn: Ints = np.sort(random.choice(n_rows, n, replace=False))
+    return drawn
 
 
 def _gaussian_cloud(rows: Floats, random: np.random.RandomState) -> Floats:
@@ -277,21 +246,27 @@ def _gaussian_cloud(rows: Floats, random: np.random.RandomState) -> Floats:
     return unit_float_rows(drawn @ axes + rows.mean(axis=0, dtype=np.float64))
 
 
-def _mean_agreement(
+def _halved(
     rows: Floats, n_clusters: int, starts: int, halvings: int, random: np.random.RandomState
-) -> float:
-    """Mean adjusted Rand index of own and foreign centres over both halves of random halvings."""
-    agreements = []
+) -> Iterator[Halving]:
     for turn in range(halvings):
         n_axes = max(2 * n_clusters, _FEWEST_AXES) if turn % 2 else rows.shape[1]
         seen = unit_float_rows(rows[:, :n_axes]) if n_axes < rows.shape[1] else rows
         order = random.permutation(len(rows))
-        halves = seen[order[: len(rows) // 2]], seen[order[len(rows) // 2 :]]
-        centers = [_centers(half, n_clusters, starts, random) for half in halves]
-        for half in halves:
-            one, other = ((half @ c.T).argmax(axis=1) for c in centers)
-            agreements.append(_adjusted_rand(one, other, n_clusters))
-    return float(np.mean(agreements))
+        first, second = order[: len(rows) // 2], order[len(rows) // 2 :]
+        one, other = seen[first], seen[second]
+        ours, theirs = (_centers(half, n_clusters, starts, random) for half in (one, other))
+        yield Halving(
+            (first, second),
+            ((one @ ours.T).argmax(axis=1), (other @ theirs.T).argmax(axis=1)),
+            ((one @ theirs.T).argmax(axis=1), (other @ ours.T).argmax(axis=1)),
+        )
+
+
+def _mean_agreement(halvings: Iterable[Halving], n_clusters: int) -> float:
+    """Mean adjusted Rand index of own and foreign clusters over both halves."""
+    pairs = [pair for halving in halvings for pair in zip(halving.own, halving.foreign, strict=True)]
+    return float(np.mean([_adjusted_rand(one, other, n_clusters) for one, other in pairs]))
 
 
 def _adjusted_rand(one: Ints, other: Ints, n_clusters: int) -> float:
@@ -348,12 +323,29 @@ def _settled(rows: Floats, centers: Floats) -> tuple[float, Floats]:
 def features(measured: Agreement) -> Array:
     """What makes a number of clusters plausible: one row a number, one column a coefficient.
 
-    Agreement; the share won of what a cloud without clusters leaves to be won; and log₂K / 4 with its square,
-    which weigh the ends of the grid against its middle.
+    Agreement; how much more an octave of K tells about words up to here than beyond; the squared share won of
+    what a cloud without clusters leaves to be won, which says more the more clusters there are; log₂K / 4
+    and its square, which weigh the ends of the grid against its middle; and both times the logarithm of the
+    number of texts, since more texts tend to be on more topics.
     """
     octave = np.log2(measured.n_clusters)
-    curves = np.stack([measured.texts, _excess(measured)], axis=1)
-    return np.column_stack([_smooth(octave, curves, _BANDWIDTH), octave / 4, (octave / 4) ** 2])
+    curves = measured.texts, _bend(octave, measured.words), _excess(measured) ** 2 * octave / 4
+    smooth = _smooth(octave, np.stack(curves, axis=1), _BANDWIDTH)
+    scale = np.stack([octave / 4, (octave / 4) ** 2], axis=1)
+    size = np.log2(np.clip(measured.n_texts, _FEW_TEXTS, _MANY_TEXTS) / 2048) / 2
+    return np.hstack([smooth, scale, scale * size])
+
+
+def _bend(octave: Array, curve: Array) -> Array:
+    """What a curve gains in the octave before each number less what it gains in the octave after.
+
+    It starts from 0 at one cluster, and goes on after its end as in the last octave.
+    """
+    at, values = np.concatenate([[0.0], octave]), np.concatenate([[0.0], curve])
+    last = values[-1] - np.interp(at[-1] - 1, at, values)
+    after = np.interp(octave + 1, at, values) + np.maximum(octave + 1 - at[-1], 0) * last
+    bend: Array = 2 * curve - np.interp(octave - 1, at, values) - after
+    return bend
 
 
 def _smooth(at: Array, curves: Array, bandwidth: float) -> Array:
@@ -373,7 +365,8 @@ def _excess(measured: Agreement) -> Array:
 def read_off(measured: Agreement, coefficients: npt.ArrayLike, structure: float) -> NumberOfTopics:
     """The choice, the interval and the peaks of the plausibility, a density over log K.
 
-    Peaks are those of the linear form alone: that one scale is clear-cut does not make another implausible.
+    Peaks are those with and without what clear-cut clusters add: one clear-cut scale does not make another
+    implausible, and is plausible itself.
     """
     linear = features(measured) @ np.asarray(coefficients)
     grid, density = measured.n_clusters, _scaled(linear + clear_cut(measured))
@@ -388,7 +381,8 @@ def read_off(measured: Agreement, coefficients: npt.ArrayLike, structure: float)
     first, last = _narrowest(mass, chosen)
     low, high = int(np.floor(2 ** fine[first] + 1e-9)), int(np.ceil(2 ** fine[last] - 1e-9))
     curve = tuple((int(k), float(score)) for k, score in zip(grid, density, strict=True))
-    peaks = tuple(k for k in _peaks(grid, _scaled(linear)) if abs(np.log2(k / n_topics)) > _APART)
+    both = dict.fromkeys(_peaks(grid, density) + _peaks(grid, _scaled(linear)))
+    peaks = tuple(k for k in both if abs(np.log2(k / n_topics)) > _APART)
     return NumberOfTopics(n_topics, min(low, n_topics), max(high, n_topics), peaks, curve, True, structure)
 
 
