@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import re
 import signal
@@ -250,3 +251,16 @@ def test_a_file_without_column_or_rows(tmp_path):
     pl.DataFrame({"a": ["x"], "b": ["y"]}).write_parquet(content)
     path.write_bytes(content.getvalue())
     assert "has no column 'text'; it has 'a', 'b'" in refused(path)
+
+
+@pytest.mark.parametrize(("most", "chosen"), [(1 << 25, 4), (1_000, 1)])
+def test_not_all_of_many_huge_sheets_are_looked_at(tmp_path, monkeypatch, most, chosen):
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["A2"] = "text", "late parcel"
+    for number in range(4):  # each has 1,560 cells, and more text than the one before
+        sheet = book.create_sheet(f"s{number}")
+        sheet["A1"], sheet["Z60"] = "text", "late parcel " * (5 + number)
+    book.save(tmp_path / "many.xlsx")
+    monkeypatch.setattr(parsers, "MOST_CELLS", most)
+    names, number = json.loads(next(parsers.xlsx(str(tmp_path / "many.xlsx"), 100, 1 << 30)))
+    assert (len(names), number) == (5, chosen)

@@ -164,8 +164,10 @@ def _must(error: dict[str, Any]) -> str:
         "bool_type": "must be true or false",
         "list_type": "must be a list",
     }
+    if error["type"] in sentences:
+        return sentences[error["type"]].format(**limits)
     message = error["msg"].removeprefix("Value error, ")
-    return sentences.get(error["type"], f"is wrong: {message[:1].lower()}{message[1:300]}").format(**limits)
+    return f"is wrong: {message[:1].lower()}{message[1:300]}"
 
 
 def _shown(value: Any) -> str:

@@ -99,17 +99,25 @@ def _sheet(book: Any, names: list[str], wanted: str) -> int | None:
         return number - 1 if 0 < number <= len(names) else None
     if len(names) == 1:
         return 0
-    amounts = [_amount_of_text(book, number) for number in range(len(names))]
-    return amounts.index(max(amounts)) if names else None
+    best, most, cells = None, -1.0, 0
+    for number in range(len(names)):
+        try:
+            sheet = book.get_sheet_by_index(number)
+            amount = _amount_of_text(sheet)
+        except Exception:  # a chart, or a sheet that is damaged
+            amount = -1.0
+        else:
+            cells += sheet.height * sheet.width
+        if best is None or amount > most:
+            best, most = number, amount
+        if cells > MOST_CELLS:  # making room for all of them takes too long
+            break
+    return best
 
 
-def _amount_of_text(book: Any, number: int) -> float:
+def _amount_of_text(sheet: Any) -> float:
     """About how many characters of text a sheet has, judged by its first rows."""
-    try:
-        sheet = book.get_sheet_by_index(number)
-        seen = list(islice(sheet.iter_rows(), _ROWS_SEEN))
-    except Exception:  # a chart, or a sheet that is damaged
-        return -1.0
+    seen = list(islice(sheet.iter_rows(), _ROWS_SEEN))
     texts = (cell for line in seen for cell in line if isinstance(cell, str))
     return sum(map(len, texts)) * max(sheet.height, 1) / max(len(seen), 1)
 
