@@ -129,6 +129,16 @@ def periods(dates: pl.Series, every: Period) -> pl.Series:
     return dates.dt.truncate(_PERIODS[chosen_period(dates, every)][0]).cast(pl.Date)
 
 
+def last_day(start: dt.date, every: Period) -> dt.date:
+    """The last day of the period that begins on a day.
+
+    >>> last_day(dt.date(2024, 2, 1), "month")
+    datetime.date(2024, 2, 29)
+    """
+    end: dt.date = pl.Series([start]).dt.offset_by(_PERIODS[every][0]).dt.offset_by("-1d")[0]
+    return end
+
+
 def all_periods(begins: pl.Series, every: Period) -> pl.Series:
     """The first days of all periods from the first to the last, those without a text included."""
     return pl.select(pl.date_range(begins.min(), begins.max(), _PERIODS[every][0])).to_series()  # type: ignore[arg-type]
