@@ -223,7 +223,7 @@ def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[st
     cells = counts[topic * n_groups : (topic + 1) * n_groups].toarray()
     whole = cells.sum(axis=0)
     total = float(whole.sum()) or 1.0
-    chance = _CHANCE / ((np.count_nonzero(whole) or 1) * n_groups)
+    chance = _CHANCE / max(int(np.count_nonzero(whole)) * n_groups, 1)
     words = []
     for row in cells:
         score = distinctive(row[None] / max(float(row.sum()), 1e-300), whole / total)[0]
