@@ -38,9 +38,9 @@ def grown(tmp_path_factory):
             day = number % 28 + 1 if month < 12 else number % 15 + 1
             text = " ".join(draw.sample(WORDS[subject], 4))
             desk = HOSTILE if number % 10 == 0 else f"desk {number % 100}"
-            rows.append((text, subject, desk, f"2025-{month:02d}-{day:02d}"))
+            rows.append((text, subject, desk, f"2025-{month:02d}-{day:02d}", None))
     file = tmp_path_factory.mktemp("grown") / "tickets.csv"
-    pl.DataFrame(rows, schema=["subject", "team", "desk", "date"], orient="row").write_csv(file)
+    pl.DataFrame(rows, schema=["subject", "team", "desk", "date", "never"], orient="row").write_csv(file)
     out = coterie(
         "fit", file, "--text", "subject", "--topics", 3, "--date", "date", "--out", file.parent / "run"
     )
@@ -161,5 +161,8 @@ def test_what_cannot_be_asked(grown):
         "no column 'when'" in coterie("topics", grown, "--by", "team", "--over-time", "when", code=2).stderr
     )
     assert "nothing to compare" in coterie("topics", grown, "--over-time", "date", "--every", "year").stdout
+    for more in ([], ["--by", "team"], ["--sort", "growth"]):
+        out = coterie("topics", grown, "--over-time", "never", *more).stdout
+        assert "nothing to compare" in out
     one_year = coterie("topics", grown, "--over-time", "date", "--every", "year", "--changes", "--json")
     assert json.loads(one_year.stdout) == []

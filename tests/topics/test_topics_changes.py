@@ -211,6 +211,7 @@ def test_months_without_a_text_are_passed_over():
     found = changes(groups, 2, dates, "month")
     assert len(found.comparisons) == 1
     assert found.main.texts.tolist() == [280, 280]
+    assert str(found.main.span) == "January 2023"
 
 
 def test_what_is_told_of_two_comparisons():

@@ -46,7 +46,9 @@ class Tables:
         if self.changes is None:
             return
         if not len(self.changes):
-            console().print(Text("All dates are in one period, so there is nothing to compare."))
+            console().print(
+                Text("There is no more than one period with texts, so there is nothing to compare.")
+            )
             return
         console().print(_changes_table(self.changes, self.group))
 

@@ -28,7 +28,7 @@ from scipy.stats import beta, chi2, norm
 from scipy.stats import t as student
 
 from coterie.errors import InputError
-from coterie.topics.trends import Period, chosen_period, periods
+from coterie.topics.trends import Period, chosen_period, last_day, periods
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.integer[Any]]
@@ -171,9 +171,14 @@ def changes(groups: Ints, n_groups: int, dates: pl.Series, every: Period = "auto
 
     def against(name: str, some: list[dt.date]) -> Comparison:
         before = cells.of(some)
-        end = known[known.index(some[-1]) + 1] - dt.timedelta(days=1)
         found = difference(now, before, wobble, tail)
-        return Comparison(name, Span(max(some[0], days[0]), end), before.sum(axis=1), shares(before), *found)
+        return Comparison(
+            name,
+            Span(max(some[0], days[0]), last_day(some[-1], unit)),
+            before.sum(axis=1),
+            shares(before),
+            *found,
+        )
 
     span = Span(max(known[-1], days[0]), days[-1])
     found = tuple(against(name, some) for name, some in compared.items())

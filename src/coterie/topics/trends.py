@@ -71,6 +71,16 @@ def periods(dates: pl.Series, every: Period) -> pl.Series:
     return dates.dt.truncate(_PERIODS[chosen_period(dates, every)][0]).cast(pl.Date)
 
 
+def last_day(start: dt.date, every: Period) -> dt.date:
+    """The last day of the period that begins on a day.
+
+    >>> last_day(dt.date(2024, 2, 1), "month")
+    datetime.date(2024, 2, 29)
+    """
+    end: dt.date = pl.Series([start]).dt.offset_by(_PERIODS[every][0]).dt.offset_by("-1d")[0]
+    return end
+
+
 def all_periods(begins: pl.Series, every: Period) -> pl.Series:
     """The first days of all periods from the first to the last, those without a text included."""
     return pl.select(pl.date_range(begins.min(), begins.max(), _PERIODS[every][0])).to_series()  # type: ignore[arg-type]
@@ -155,7 +165,7 @@ def _own_words(counts: csr_matrix, topic: int, n_groups: int, names: Sequence[st
     cells = counts[topic * n_groups : (topic + 1) * n_groups].toarray()
     whole = cells.sum(axis=0)
     total = float(whole.sum()) or 1.0
-    chance = _CHANCE / ((np.count_nonzero(whole) or 1) * n_groups)
+    chance = _CHANCE / max(int(np.count_nonzero(whole)) * n_groups, 1)
     words = []
     for row in cells:
         score = distinctive(row[None] / max(float(row.sum()), 1e-300), whole / total)[0]
