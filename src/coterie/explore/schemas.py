@@ -121,9 +121,7 @@ class Overview(BaseModel):
     column: str
     date: str | None = Field(description="column with dates")
     label: str | None = Field(description="class column")
-    classes: list[ClassCount] | None = Field(
-        description="classes to filter by, the largest 200; null if there are none"
-    )
+    classes: list[ClassCount] | None = Field(description="to filter by, the largest 200; null if none")
     dates: Dates | None = Field(description="of the first and the last text; null without dates")
     texts: int
     known: int = Field(description="texts with a known word")
@@ -248,9 +246,7 @@ class Query(BaseModel):
     """How a query was understood: by words, its words and phrases as written; by meaning, its terms."""
 
     known: list[str] = Field(description="by words: it occurs in a text; by meaning: it is in the vocabulary")
-    unknown: list[Word] = Field(
-        description="by words: it occurs in no text; by meaning: it is not in the vocabulary"
-    )
+    unknown: list[Word] = Field(description="by words: in no text; by meaning: not in the vocabulary")
     related: list[Through] = Field(description="related terms, for search by meaning only")
     indexed: bool = Field(description="whether search by meaning can be used now")
 
