@@ -509,3 +509,8 @@ def test_fewer_topics_than_asked_for_are_told():
     ) as told:
         model = TopicModel(n_topics=50).fit(TEXTS[:30])
     assert str(told[0].message).startswith(str(len(model.topics)))
+
+
+def test_a_class_that_stands_for_nothing_is_none(model):
+    classes = ["team", "NULL", " nan ", "\\N", "n/a", ""] + ["team"] * (len(TEXTS) - 6)
+    assert model.by_class(classes)["class"].unique().sort().to_list() == ["n/a", "team"]

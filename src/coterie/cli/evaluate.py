@@ -90,6 +90,7 @@ def _against_classes(run: Run, class_column: str) -> dict[str, Any]:
 
     from coterie.metrics import clustering_scores
     from coterie.text.inputs import listed
+    from coterie.topics.trends import as_classes
 
     rows = run.input()
     if class_column not in rows.columns:
@@ -102,9 +103,9 @@ def _against_classes(run: Run, class_column: str) -> dict[str, Any]:
         {
             "topic": run.table[names["topic"]],
             "confidence": run.table[names["confidence"]],
-            "class": rows[class_column].cast(pl.String),
+            "class": as_classes(rows[class_column]),
         }
-    ).filter(pl.col("class").is_not_null() & (pl.col("class") != ""))
+    ).drop_nulls("class")
     if frame.is_empty():
         raise InputError(
             f"column {class_column!r} of {run.folder} is empty, so there are no classes to compare with"

@@ -24,6 +24,7 @@ from coterie.runs.record import TABLE
 from coterie.runs.table import check_columns
 from coterie.storage.temporary import TemporaryFolder, report_full
 from coterie.text.dates import read_dates
+from coterie.text.nulls import NULL
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -178,9 +179,10 @@ class Rows:
 
 
 def _filled(column: pl.Series) -> pl.Series:
-    """Cells as strings; null where there is nothing but spaces."""
+    """Cells as strings; null where there is nothing but spaces, or a word for nothing."""
     cell = pl.col("x").cast(pl.String)
-    return column.alias("x").to_frame().select(pl.when(cell.str.contains(r"\S")).then(cell)).to_series()
+    nothing = cell.str.contains(rf"^\s*(?:{NULL})?\s*$")
+    return column.alias("x").to_frame().select(pl.when(~nothing).then(cell)).to_series()
 
 
 def _listed(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:

@@ -14,7 +14,7 @@ from coterie.metrics import clustering_scores
 from coterie.report.wording import points, shortened
 from coterie.text.dates import read_dates
 from coterie.topics.changes import Changes, Comparison, changes, trend
-from coterie.topics.trends import all_periods, chosen_period, numbered, periods
+from coterie.topics.trends import all_periods, as_classes, chosen_period, numbered, periods
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -137,7 +137,7 @@ def by_class(columns: Columns, topics: Ints, n_topics: int, given: Ints) -> dict
         return None
     name = shortened(columns.class_name, 60)
     try:
-        number, known = numbered(columns.classes.cast(pl.String), len(topics))
+        number, known = numbered(as_classes(columns.classes), len(topics))
     except InputError as error:
         return {"name": name, "note": f"{error}."}
     if not len(known):
@@ -150,7 +150,7 @@ def by_class(columns: Columns, topics: Ints, n_topics: int, given: Ints) -> dict
     order = shown[np.lexsort((shown, -counts.sum(axis=0)[shown], counts.argmax(axis=0)[shown]))]
     return {
         "name": name,
-        "classes": [shortened(known[int(at)], 60) or "(empty)" for at in order],
+        "classes": [shortened(known[int(at)], 60) for at in order],
         "totals": counts.sum(axis=0)[order].tolist(),
         "texts": counts[:, order].tolist() if len(known) <= MOST_COLUMNS else None,
         "sizes": counts.sum(axis=1).tolist(),

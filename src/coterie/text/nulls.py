@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-# nobody answers a question with these
-_NULL = re.compile(r"NULL|null|\(null\)|\\N|NaN|nan|<NA>|#N/A|#NULL!|NaT")
+#: Nobody answers a question with these.
+NULL = r"NULL|null|\(null\)|\\N|NaN|nan|<NA>|#N/A|#NULL!|NaT"
+_NULL = re.compile(NULL)
 # these may be answers, but not dates or numbers
 _LOOSELY = re.compile(r"N/?A|NONE|NULL|\(NULL\)|NAN|NAT|-+|–|—", re.IGNORECASE)
 

@@ -17,6 +17,7 @@ from coterie.cluster.wording import distinctive
 from coterie.engines import Block, Engine
 from coterie.errors import InputError, shown
 from coterie.text.dates import column_of, read_dates, spelled
+from coterie.text.nulls import is_null_like
 from coterie.topics.reshape import Ints
 
 Period = Literal["auto", "day", "week", "month", "quarter", "year"]
@@ -52,7 +53,8 @@ def as_classes(values: Any) -> pl.Series:
     listed = next((v for v in column if isinstance(v, (list, tuple, dict, set))), None)
     if nested or listed is not None:
         raise InputError(f"a class must be a name or a number, got {listed!r:.60}")
-    return pl.Series("class", [spelled(value) for value in column], dtype=pl.String)
+    names = (spelled(value) for value in column)
+    return pl.Series("class", [None if is_null_like(name or "") else name for name in names], dtype=pl.String)
 
 
 def chosen_period(dates: pl.Series, every: Period) -> Period:
