@@ -191,10 +191,8 @@ CALLS = {
         comparison.compare, texts=TEXTS, classes=CLASSES, n_topics=2, methods=["nmf"], n_restarts=1
     ),
     "TopicModel.fit": of_model("fit", texts=TEXTS),
-    **{
-        f"TopicModel.{name}": of_model(name)
-        for name in ("assign", "predict", "transform", "embed", "by_class")
-    },
+    **{f"TopicModel.{name}": of_model(name, texts=TEXTS) for name in ("assign", "predict")},
+    **{f"TopicModel.{name}": of_model(name) for name in ("transform", "embed", "by_class")},
     "TopicModel.similar": of_model("similar", text="parcel"),
     "TopicModel.over_time": of_model("over_time", dates=["2024-05-31"] * 12),
     "TopicModel.changes": of_model("changes", dates=["2024-05-31"] * 12),

@@ -128,14 +128,14 @@ def test_everyone_is_answered(name):
     model = fitted(name)
     found, ids = model.assign([*TEXTS, "parcel w0"]), {topic.id for topic in model.topics}
     assert len(found) == len(TEXTS) + 1
-    assert set(found.topic.tolist()) <= ids
+    assert set(found.topic.tolist()) <= ids | {-1}
     assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
     sizes = [topic.size for topic in model.topics]
     assert sizes == sorted(sizes, reverse=True)
     assert sum(sizes) == model.n_known_ == len(TEXTS) - 1
     for text, answer in zip(TEXTS, found, strict=False):
         assert set(answer.reason.words) <= set(text.split())
-        assert (answer.reason.note == NO_KNOWN_WORD) == (text == "")
+        assert (answer.reason.note == NO_KNOWN_WORD) == (answer.topic is None) == (text == "")
 
 
 @pytest.mark.parametrize("name", methods.names())
@@ -167,7 +167,7 @@ def test_degenerate_texts_have_an_answer(name, kind):
     model = fit(name, texts, n_topics)
     found = model.assign(texts)
     np.testing.assert_array_equal(found.topic, model.labels_)
-    assert set(found.topic.tolist()) <= {topic.id for topic in model.topics}
+    assert set(found.topic.tolist()) <= {topic.id for topic in model.topics} | {-1}
     assert np.isfinite(found.confidence).all()
     assert len(model.topics) <= n_topics
     assert sum(topic.size for topic in model.topics) == sum(bool(text.strip()) for text in texts)

@@ -19,6 +19,7 @@ from scipy.sparse import csr_matrix
 
 from coterie import TopicModel
 from coterie.errors import InputError
+from coterie.results import NO_KNOWN_WORD
 from coterie.runs import fit_run, open_run
 from coterie.storage.state import write_state
 from coterie.text import read_texts
@@ -33,6 +34,11 @@ ASKED = ["", "parcel", "card login refund zz", "qwertz", "depot courier bank cod
 @pytest.mark.parametrize("folder", GOLDEN, ids=lambda folder: folder.name)
 def test_a_model_of_an_older_version_answers_as_it_did(folder):
     expected = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    # which still put a text without a known word into the largest topic
+    expected["assigned"] = [
+        [None, *rest] if rest[-1] == NO_KNOWN_WORD else [topic, *rest]
+        for topic, *rest in expected["assigned"]
+    ]
     assert answers(TopicModel.load(folder)) == expected
 
 

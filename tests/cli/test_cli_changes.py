@@ -99,9 +99,9 @@ def test_growth_is_that_against_the_longer_time(grown, monkeypatch):
             "against": ["month before"] * 2 + ["year before"] * 2,
         }
     ).with_columns(change=pl.Series([0.5, 0.1, 0.1, 0.5]))
-    monkeypatch.setattr(TopicModel, "changes", lambda *_: changes)
+    monkeypatch.setattr(TopicModel, "changes", lambda *_, **__: changes)
     counts = pl.DataFrame({"topic": [0, 1], "label": ["a", "b"], "period": [1, 1], "texts": [5, 5]})
-    monkeypatch.setattr(TopicModel, "over_time", lambda *_: counts)
+    monkeypatch.setattr(TopicModel, "over_time", lambda *_, **__: counts)
     tables = grouped(open_run(grown), None, "date", "month", "growth")
     assert tables.counts["topic"].to_list() == [1, 0]
     assert tables.changes["topic"].to_list() == [1, 1, 0, 0]

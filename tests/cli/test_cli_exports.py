@@ -176,7 +176,7 @@ def test_excel_in_and_excel_out(fit, workbook, tmp_path):
     assert sheet.max_row == 61
     coterie("topics", tmp_path / "run", "--out", tmp_path / "run/topics.xlsx")
     book = openpyxl.load_workbook(tmp_path / "run/topics.xlsx")
-    assert book.sheetnames == ["topics", "typical texts", "over time", "by class"]
+    assert book.sheetnames == ["topics", "typical texts", "over time", "what grew", "by class"]
     assert sum(row[2].value for row in list(book["topics"])[1:]) == 60
     assert {row[2].value.month for row in list(book["over time"])[1:]} == set(range(1, 13))
     assert {row[2].value for row in list(book["by class"])[1:]} == set(WORDS)

@@ -168,7 +168,7 @@ def test_a_change_for_another_version_is_refused(client, folder):
         ({"kind": "pin", "topics": [0], "texts": ["\ud800"]}, 422, "texts"),
         ({"kind": "paint", "topics": [0]}, 422, "kind"),
         ({"kind": "ban", "terms": ["x"], "more": 1}, 422, "more"),
-        ({"kind": "split", "topics": ["0"]}, 422, "topics.0"),
+        ({"kind": "split", "topics": ["0"]}, 422, "topics must be a whole number; got '0'"),
     ],
 )
 def test_what_cannot_be_done_is_told(reader, body, status, word):

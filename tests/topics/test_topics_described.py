@@ -390,7 +390,7 @@ def test_without_any_date_there_is_no_period(model):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["soon", "2024-02-30", "31/12/2024", "2024-13", "12", "2024-05-01x", "2024-05-011", "0000-01-01"]
+    "wrong", ["soon", "2024-02-30", "31/13/2024", "2024-13", "12", "2024-05-01x", "2024-05-011", "0000-01-01"]
 )
 def test_a_wrong_date_is_told_with_its_row(model, wrong):
     dates = [day.isoformat() for day in DAYS]

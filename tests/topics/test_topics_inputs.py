@@ -171,7 +171,6 @@ FEW = {
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.* instead of 3")
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("n_topics", [1, 3])
 def test_few_texts_have_topics_too(name, n_topics, tmp_path):

@@ -19,7 +19,6 @@ from coterie.metrics import nmi
 from coterie.results import NO_KNOWN_WORD, NO_TOPIC
 
 few = settings(max_examples=6)
-pytestmark = pytest.mark.filterwarnings("ignore:.* no text was left for the others")
 some_topics = st.integers(1, 4)
 
 
