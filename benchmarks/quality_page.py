@@ -61,7 +61,8 @@ Every method gets the same texts, and the number of labels as its number of topi
 on counts get the same counts, those of `Vectorizer(min_df=2)`. Each method has one set of parameters for all sets:
 its defaults, or what the notes say. The defaults of coterie were chosen by comparing variants on these and other
 labelled sets, so its figures here are not those of fresh data. MiniLM and WordLlama are embeddings that were trained on
-other texts, so they use more than the collection. MiniLM is a model for English.
+other texts, so they use more than the collection. MiniLM is a model for English. How coterie does with embeddings beside its
+parts, on intents and tickets, and on small collections, is in [experiments](experiments.md#embeddings-beside-their-parts).
 """
 
 NOTES = """
