@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coterie.cli.counting import counting_options, vectorizer_of
 from coterie.cli.progress import shown
 from coterie.cli.shared import (
     RenamedOption,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     "--random-state", metavar="N", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
     help="Seed of the random number generator.",
 )  # fmt: skip
+@counting_options
 @click.option("--date", metavar="COLUMN", help="Column with dates; adds a timeline to the report.")
 @day_first_option
 @click.option(
@@ -81,6 +83,10 @@ def fit(
     method: str,
     embeddings: str,
     random_state: int,
+    stop_words: Path | None,
+    drop: str,
+    min_df: int,
+    ngrams: int,
     date: str | None,
     day_first: bool | None,
     class_column: str | None,
@@ -106,10 +112,12 @@ def fit(
     from coterie.topics import TopicModel
 
     folder = out if out is not None else Path(_stem(file) + "-topics")
+    languages = language[0] if len(language) == 1 else language
     model = TopicModel(
         _number(topics),
         method=method,
-        language=language[0] if len(language) == 1 else language,
+        language=languages,
+        vectorizer=vectorizer_of(languages, stop_words, drop, min_df, ngrams),
         seed_words=_seed_words(seed_words),
         embeddings=None if embeddings == "none" else embeddings,
         random_state=random_state,
