@@ -166,3 +166,26 @@ def test_what_cannot_be_asked(grown):
         assert "nothing to compare" in out
     one_year = coterie("topics", grown, "--over-time", "date", "--every", "year", "--changes", "--json")
     assert json.loads(one_year.stdout) == []
+
+
+def test_texts_without_a_date_or_a_class_are_left_out_and_told(tmp_path):
+    draw = random.Random(0)
+    rows = [
+        {
+            "date": f"2024-{1 + n % 6:02}-10",
+            "team": "a" if n % 4 else "NULL",
+            "text": " ".join(draw.sample(words, 3)),
+        }
+        for n, words in enumerate(list(WORDS.values()) * 40)
+    ]
+    rows[7]["date"], rows[8]["date"] = "soon", ""
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    run = tmp_path / "run"
+    coterie("fit", tmp_path / "t.csv", "--text", "text", "--topics", 3, "--out", run)
+    out = coterie("topics", run, "--over-time", "date", "--json")
+    assert out.stderr == "2 texts have no date that can be read; counts leave them out.\n"
+    assert sum(row["texts"] for row in json.loads(out.stdout)) == 118
+    out = coterie("topics", run, "--by", "team", "--json")
+    assert out.stderr == "30 texts have no class; counts leave them out.\n"
+    assert {row["class"] for row in json.loads(out.stdout)} == {"a"}
+    assert "row 0 has the date" in coterie("topics", run, "--over-time", "text", code=2).stderr

@@ -74,7 +74,7 @@ def test_fit_says_how_embeddings_were_used(tickets, tmp_path):
     given = ["fit", tickets, "--text", "subject", "--topics", 3, "--out", tmp_path / "run"]
     out = " ".join(coterie(*given, "--embeddings", "static").stdout.split())
     decision = open_run(tmp_path / "run").model.decision_
-    assert decision.startswith("The embeddings have a weight of ")
+    assert decision.startswith("The embeddings count for ")
     assert decision in out
     assert "The embeddings" not in coterie(*given, "--embeddings", "none").stdout
 

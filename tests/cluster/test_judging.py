@@ -1,6 +1,7 @@
 """What words and embeddings tell of topics: against literal loops, and as evidence that decides."""
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -264,8 +265,8 @@ def test_the_share_is_kept_whose_topics_words_and_embeddings_tell_most_of():
 def test_the_decision_is_reported():
     X, truth, vectors = made()
     model = Coterie(6, restarts=2, embeddings=vectors).fit(X)
-    assert model.decision_.startswith(f"The embeddings have a weight of {model.share_:.0%}; ")
-    assert model.decision_.endswith("% predicts held-out texts less well.")
+    assert model.decision_.startswith(f"The embeddings count for {model.share_:.0%}, which predicts ")
+    assert re.search(r" held-out texts better than \d+%\.$", model.decision_)
     assert Coterie(6, restarts=2, refine=True, embeddings=vectors).fit(X).decision_.endswith("%.")
     assert Coterie(6, restarts=2).fit(X).decision_ == ""
     noise = np.random.default_rng(0).standard_normal(vectors.shape)
@@ -300,7 +301,7 @@ def test_stop_words_undo_a_refinement_that_went_wrong(seed):
     by_both = Coterie(20, restarts=2).fit(X, stop_word_counts=asides)
     assert (by_words.refined_, by_both.refined_) == (True, False)
     assert nmi(classes, by_both.labels_) > nmi(classes, by_words.labels_) + 0.1
-    assert by_both.decision_ == "The refinement by words was undone because the stop words contradict it."
+    assert by_both.decision_ == "The last step of the refinement was undone: the stop words speak against it."
     assert Coterie(20, restarts=2, refine=True).fit(X, stop_word_counts=asides).refined_
 
 

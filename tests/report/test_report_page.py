@@ -315,5 +315,5 @@ def test_columns_that_cannot_be_used_are_told(browser, tmp_path, tiny):
     page = browser.new_page()
     page.goto(path.as_uri())
     assert "tomorrow" in page.locator("#time").inner_text()
-    assert "1 text without a class are not included." in page.locator("#classes").inner_text()
+    assert "Without 1 text that has no class." in page.locator("#classes").inner_text()
     page.close()

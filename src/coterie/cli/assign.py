@@ -71,21 +71,25 @@ def assign(
       echo "where is my parcel" | coterie assign run - --format lines --json
     """
     from coterie.runs import assigned_table, open_run
+    from coterie.runs.writing import added_names
 
     check_not_input(out, file)
     opened = open_run(run)
     text = reading.pop("text")
-    done = 0
+    done = without = 0
     with spooled(file) as path, shown(out is None):
         source = _source(opened, path, text, reading)
         with _writer(out, as_json) as write:
             for batch in source:
-                write(assigned_table(opened.model, batch.table, batch.texts, min_confidence))
+                table = assigned_table(opened.model, batch.table, batch.texts, min_confidence)
+                without += table[added_names(batch.table.columns)["topic"]].null_count()
+                write(table)
                 done += len(batch.texts)
                 tell("assigning topics", done, None, "texts")
     report_reading(source)
     if out is not None:
-        click.echo(f"wrote {done:,} texts to {out}", err=True)
+        none = f", {without:,} of them without a topic" if without else ""
+        click.echo(f"wrote {done:,} texts to {out}{none}", err=True)
 
 
 def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:

@@ -118,7 +118,12 @@ def _against_classes(run: Run, class_column: str) -> dict[str, Any]:
     )
     labels = {topic.id: topic.label for topic in run.model.topics}
     return {
-        "scores": {"texts with a class": len(frame), "classes": frame["class"].n_unique(), **_plain(scores)},
+        "scores": {
+            "texts with a class": len(frame),
+            "texts without a topic": frame["topic"].null_count(),
+            "classes": frame["class"].n_unique(),
+            **_plain(scores),
+        },
         "topics": [
             {"topic": topic, "label": labels[topic], "texts": texts, "class": name, "share": share}
             for topic, name, texts, share in largest.select("topic", "largest", "texts", "share").iter_rows()

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import click
 import polars as pl
 
 from coterie.cli.shared import console, report_note, safe, table
+from coterie.errors import InputError
 from coterie.report.wording import points, share
 from coterie.text.dates import read_dates
 from coterie.text.inputs import choose_column
+from coterie.topics.trends import as_classes
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -62,13 +65,16 @@ def grouped(
     def column(name: str) -> pl.Series:
         return rows[choose_column(rows.columns, name, f"the input of {run.folder}")]
 
-    classes, dates = (None if name is None else column(name) for name in (by, over_time))
-    model = run.with_texts()
-    if dates is None:
+    model, classes = run.with_texts(), None if by is None else as_classes(column(by))
+    if classes is not None:
+        _say_missing(classes, "class")
+    if over_time is None:
         return Tables(model.by_class(classes), None, ["topic", "label"])
-    group, first = ["class"] if by is not None else ["topic", "label"], _day_first(run, dates, day_first)
-    counts = model.over_time(dates, every, classes, day_first=first)
-    changes = model.changes(dates, every, classes, day_first=first)
+    group, dates = (
+        ["class"] if by is not None else ["topic", "label"],
+        _dates(run, column(over_time), day_first),
+    )
+    counts, changes = model.over_time(dates, every, classes), model.changes(dates, every, classes)
     if sort == "growth":
         order = changes.select(group[0], by=pl.col("change")).unique(group[0], keep="last")
     elif by is not None:
@@ -78,15 +84,24 @@ def grouped(
     return Tables(_sorted(counts, order), _sorted(changes, order), group)
 
 
-def _day_first(run: Run, dates: pl.Series, wanted: bool | None) -> bool | None:
-    """Whether the day comes first: as asked, as it was in the run, or as the dates show."""
+def _dates(run: Run, dates: pl.Series, wanted: bool | None) -> pl.Series:
+    """The dates of the texts; the day comes first as asked, as it did in the run, or as they show."""
     data = run.info["data"]
     if wanted is None and dates.name == data.get("date"):
         wanted = data.get("day_first")
     read = read_dates(dates, wanted)
     if sentence := read.sentence(dates.name):
         report_note(sentence, f"{'--month-first' if read.day_first else '--day-first'} reads them otherwise")
-    return read.day_first
+    if read.unread is not None and read.unread.count > len(dates) / 2:
+        raise InputError(read.unread.sentence)
+    _say_missing(read.days, "date that can be read")
+    return read.days
+
+
+def _say_missing(column: pl.Series, what: str) -> None:
+    if missing := column.null_count():
+        texts = "1 text has" if missing == 1 else f"{missing:,} texts have"
+        click.echo(f"{texts} no {what}; counts leave them out.", err=True)
 
 
 def _sorted(frame: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:

@@ -150,11 +150,11 @@ def decision(found: Sequence[Found], best: Found, embeddings: bool) -> str:
         sentences.append("The embeddings do not fit the texts and are not used.")
     if best.view is not None:
         others = [other.view.share for other in found if other is not best and other.view is not None]
-        tried = f"; {others[0]:.0%} predicts held-out texts less well" if others else ""
-        sentences.append(f"The embeddings have a weight of {best.view.share:.0%}{tried}.")
+        tried = f", which predicts held-out texts better than {others[0]:.0%}" if others else ""
+        sentences.append(f"The embeddings count for {best.view.share:.0%}{tried}.")
     if undone:
         witness = "stop words" if best.view is None else "embeddings"
-        sentences.append(f"The refinement by words was undone because the {witness} contradict it.")
+        sentences.append(f"The last step of the refinement was undone: the {witness} speak against it.")
     return " ".join(sentences)
 
 

@@ -25,15 +25,16 @@ def findings(
 ) -> dict[str, Any]:
     """Sentences about topics, the largest first; `of_texts` are their indexes, negative for texts of none."""
     known = int((np.asarray(of_texts) >= 0).sum())
-    items = [_biggest(topics, of_texts, known, dates)] if known else []
+    items = [_biggest(topics, of_texts, dates)] if known else []
     return {"items": items + _changed(found, topics), "note": _note(found)}
 
 
-def _biggest(topics: Sequence[Topic], of_texts: Ints, known: int, dates: pl.Series | None) -> dict[str, Any]:
-    low, high = share_limits(of_texts, len(topics), dates)
-    first = topics[0]
-    interval = f"{share(low[0], 1)} to {share(high[0], 1)}"
-    return _item("Biggest", first, f"{many(first.size, 'text')}, {share(first.size, known)} ({interval})")
+def _biggest(topics: Sequence[Topic], of_texts: Ints, dates: pl.Series | None) -> dict[str, Any]:
+    """The largest topic and its share of all texts, as in the list of topics."""
+    known = float((np.asarray(of_texts) >= 0).mean())
+    low, high = (limit[0] * known for limit in share_limits(of_texts, len(topics), dates))
+    first, interval = topics[0], f"{share(low, 1)} to {share(high, 1)}"
+    return _item("Biggest", first, f"{many(first.size, 'text')}, {share(first.share, 1)} ({interval})")
 
 
 def _changed(found: Changes | None, topics: Sequence[Topic]) -> list[dict[str, Any]]:

@@ -16,24 +16,18 @@ if TYPE_CHECKING:
 
 
 def remark_on_texts(model: TopicModel, skipped: int) -> None:
-    """Warnings that matter: many rows left out, fewer topics than asked for, many texts without a word."""
+    """Warnings that matter: many rows left out, many texts without a word."""
     if skipped > 0.1 * (skipped + model.n_texts_):
         warnings.warn(
             f"skipped {skipped:,} of {skipped + model.n_texts_:,} rows that could not be read; "
             "are the encoding and the delimiter right?",
             stacklevel=2,
         )
-    asked, found = model.n_topics, len(model.fitted.scorer.order)
-    if not isinstance(asked, str) and found < asked:
-        warnings.warn(
-            f"found only {found} of {asked} topics: there are too few different texts",
-            stacklevel=2,
-        )
     lost = model.n_texts_ - model.n_known_
     if lost > 0.2 * model.n_texts_:
         warnings.warn(
-            f"{lost:,} of {model.n_texts_:,} texts share no word with others; they are in the largest "
-            "topic with confidence 0. Are the column and the language right?",
+            f"{lost:,} of {model.n_texts_:,} texts share no word with others and are in no topic. "
+            "Are the column and the language right?",
             stacklevel=2,
         )
 

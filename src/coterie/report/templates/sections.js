@@ -215,7 +215,7 @@ export function timePart() {
     all,
     h("p", { class: "quiet" }, "Share of the texts of each ", time.unit, " by the column ", bdi(time.name || "of dates"), "; all topics have the same scale.",
       topics.length > shown.length ? " Topics that clearly changed and the largest are shown; see the cards below for the others." : "",
-      time.undated ? ` ${many(time.undated, "text")} without a date are not included.` : ""),
+      time.undated ? ` Without ${many(time.undated, "text")} that ${time.undated === 1 ? "has" : "have"} no date.` : ""),
     multiples(time, shown, (place) => topicLink(topics[place].id), (place) => topics[place].colour));
 }
 
@@ -234,7 +234,7 @@ export function classesPart() {
     h("thead", {}, h("tr", {}, head.map((name, at) => h("th", { scope: "col", class: at === 1 ? "number" : null }, name)))), h("tbody", {}, rows)));
   return section("classes", title,
     h("p", { class: "quiet small" }, classes.left ? `The largest ${count(classes.classes.length)} of ${count(classes.classes.length + classes.left)} classes. ` : "",
-      classes.unclassed ? `${many(classes.unclassed, "text")} without a class are not included.` : ""),
+      classes.unclassed ? `Without ${many(classes.unclassed, "text")} that ${classes.unclassed === 1 ? "has" : "have"} no class.` : ""),
     h("h3", {}, "Largest topics of each class"), list("Largest topics of each class", ["class", "texts", "largest topics"], order.map(row)),
     h("h3", {}, "Largest classes of each topic"), list("Largest classes of each topic", ["topic", "texts", "largest classes"], topics.map((_, place) => column(place))),
     classes.time ? classTimes(classes, order) : null,
