@@ -229,6 +229,15 @@ def test_a_text_without_a_known_word_can_be_pinned_alone(model):
     assert_sound(model)
 
 
+@pytest.mark.parametrize("blank", ["", "  \n"])
+def test_an_empty_text_cannot_be_pinned(model, blank):
+    before = partition(model)
+    with pytest.raises(InputError, match="an empty text cannot be moved"):
+        model.edits.pin(blank, 0)
+    assert partition(model) == before
+    assert model.labels_[-2] == -1
+
+
 def test_a_text_that_was_never_seen_can_be_pinned(model):
     before = partition(model)
     model.edits.pin("something new", 2)

@@ -334,6 +334,8 @@ def _applied(model: TopicModel, edit: Edit, columns: Mapping[str, Ints]) -> Edit
     if edit.kind == "rename":
         return replace(edited, names={**edited.names, topics[0]: edit.label.strip()})
     if edit.kind == "pin":
+        if not edit.text.strip():
+            raise InputError("an empty text cannot be moved: every other empty text would go with it")
         return replace(edited, pins={**edited.pins, edit.text: topics[0]})
     if edit.kind == "ban":
         banned = {int(column) for term in edit.terms for column in columns[term]}

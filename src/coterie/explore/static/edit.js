@@ -134,7 +134,7 @@ export function openMove(rows, moved = () => {}) {
   dialog = openDialog({ title: `Move ${many(most.length, "text")}`, act: "move", wide: true,
     content: [said, list.length > most.length ? h("p", { class: "look" },
       `At most ${count(MOST_MOVED)} texts at once; the first ${count(MOST_MOVED)} of ${count(list.length)} are moved.`) : null,
-      picker.element, h("p", { class: "quiet small" }, "They stay there, even after a new fit, until you undo this.")],
+      picker.element, h("p", { class: "quiet small" }, "Identical texts go with them. They stay there, even after a new fit, until you undo this.")],
     async run(open) { if (await change(open, "/edits", { kind: "pin", topics: picker.chosen(), rows: most })) moved(); } });
   dialog.ready(false);
   first(most, said, picker);
