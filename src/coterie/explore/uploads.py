@@ -79,7 +79,7 @@ class Uploads:
         return shown
 
     async def look_again(self, id: str, request: schemas.LookRequest, max_bytes: int) -> schemas.Upload:
-        """Look at a file that waits: at another sheet, or with the column names elsewhere."""
+        """Inspect an uploaded file again, with another sheet or header row."""
         file = self.take(id)
         try:
             before = file.shown
@@ -109,7 +109,7 @@ class Uploads:
         self._remove(id)
 
     def delete(self, id: str) -> None:
-        """Remove a file that waits."""
+        """Remove an uploaded file."""
         with self._lock:
             self._find(id)
         self._remove(id)

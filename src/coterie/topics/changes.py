@@ -75,7 +75,7 @@ class Comparison:
 
     @property
     def clear(self) -> Ints:
-        """1 where a share clearly grew, −1 where it clearly fell, 0 elsewhere."""
+        """1 for a share that clearly grew, −1 for one that clearly fell, 0 otherwise."""
         return (self.low > 0).astype(np.int64) - (self.high < 0).astype(np.int64)
 
 

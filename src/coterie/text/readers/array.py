@@ -128,7 +128,7 @@ class _Text:
         self.fail("the object has no array of records")
 
     def fail(self, reason: str) -> NoReturn:
-        """What is behind a fault cannot be told, so that nothing more is read."""
+        """Stop reading: after a syntax error, nothing says where the next record begins."""
         shown = self._text[self._at : self._at + 60]
         bad = BadRow.of(self._line, reason, shown)
         raise InputError(

@@ -1,9 +1,9 @@
-"""Tell in which encoding a text was written.
+"""Detect the encoding of a text.
 
-UTF-8 that is valid is UTF-8, for other encodings hardly ever look like it. What is not was written by an
-older program. The encodings of Japanese, Chinese and Korean are told by the letters that such texts use most
-often; in one of another language they would hardly occur. Every byte is a letter in Russian and in Western
-languages, but in these, letters outside ASCII stand between others in a word.
+Bytes that are valid UTF-8 are UTF-8, since text in other encodings is hardly ever valid UTF-8 by accident.
+Japanese, Chinese and Korean encodings are recognised by their most frequent characters, which would be rare
+if the bytes were read in the wrong encoding. Russian and Western encodings both allow any byte, but Western
+words mix accented letters with ASCII ones.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _by_zeros(head: bytes) -> str | None:
 
 
 def detected(stream: io.BufferedIOBase, head: bytes) -> str:
-    """The encoding of a text that begins with `head`, told by as much of the stream as is needed.
+    """Detect the encoding of a text that begins with `head`, reading as much of the stream as needed.
 
     >>> french, japanese = "Où est le café ?".encode("cp1252"), "届きません".encode("cp932")
     >>> [detected(io.BytesIO(data), data) for data in (french, japanese)]

@@ -122,7 +122,7 @@ class TextSource:
                 yield from self.batches_of(self._table(text, self.layout), self.layout, text)
 
     def _encoding(self, head: bytes) -> str:
-        """The encoding told by the bytes of a file; of a stream only the first can be looked at."""
+        """Detect the encoding of a file from its bytes; of a stream, only the first bytes can be examined."""
         encoding = encoding_of(head)
         if encoding == "utf-8-sig":
             again = str(self.path) != "-" and Path(self.path).is_file()
@@ -306,34 +306,45 @@ def read_texts(
     >>> [batch.texts.to_list() for batch in read_texts(file, "subject")]
     [['Refund, please', 'Broken kettle']]
     """
+    options = Options(encoding, delimiter, header, max_bytes, sheet, header_row)
+    _check_path(path)
+    _check_options(column, format, batch_rows, options)
+    return TextSource(path, column, format, options, skip_bad, batch_rows)
+
+
+def _check_path(path: Any) -> None:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be a string or a path, got {shown(path)}")
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise InputError(f"no file can have the name {shown(path)}") from None
+
+
+def _check_options(column: Any, format: Any, batch_rows: Any, options: Options) -> None:
     for name, value in (
         ("column", column),
         ("format", format),
-        ("encoding", encoding),
-        ("delimiter", delimiter),
+        ("encoding", options.encoding),
+        ("delimiter", options.delimiter),
     ):
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be a string or None, got {shown(value)}")
-    counts = {"batch_rows": batch_rows, "max_bytes": max_bytes}
-    if header_row is not None:
-        counts["header_row"] = header_row
+    counts = {"batch_rows": batch_rows, "max_bytes": options.max_bytes}
+    if options.header_row is not None:
+        counts["header_row"] = options.header_row
     for name, number in counts.items():
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
             raise InputError(f"{name} must be a whole number of at least 1, got {shown(number)}")
     if format is not None and format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
+    delimiter, sheet = options.delimiter, options.sheet
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise InputError(
             f"delimiter must be one character other than a quote or line break, got {delimiter!r}"
         )
-    if encoding is not None:
-        check_encoding(encoding)
+    if options.encoding is not None:
+        check_encoding(options.encoding)
     if sheet is not None and (
         isinstance(sheet, bool)
         or not isinstance(sheet, str | int)
@@ -342,8 +353,6 @@ def read_texts(
         or not is_unicode(text)
     ):
         raise InputError(f"sheet must be the name or the number of a sheet, got {shown(sheet)}")
-    options = Options(encoding, delimiter, header, max_bytes, sheet, header_row)
-    return TextSource(path, column, format, options, skip_bad, batch_rows)
 
 
 def make_batch(rows: Rows, table: Table, chosen: str) -> Batch | None:
