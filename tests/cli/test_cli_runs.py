@@ -265,6 +265,7 @@ def test_evaluate_against_classes_and_alone(fitted):
     found = json.loads(coterie("evaluate", fitted, "--class-column", "team", "--json").stdout)
     assert found["scores"]["nmi"] == pytest.approx(1.0)
     assert found["scores"]["texts with a class"] == 240
+    assert found["scores"]["texts without a topic"] == 0
     assert sum(band["texts"] for band in found["confidence"]) == 240
     assert {topic["class"] for topic in found["topics"]} == set(WORDS)
     shares = [band["share_in_largest_class"] for band in found["confidence"] if band["texts"]]
@@ -295,6 +296,20 @@ def test_who_has_no_topic_hides_in_none(fitted, tmp_path):
     ]
     assert some == [every[0], every[1] | {"topic": None, "label": None}, every[2]]
     assert "0<=x<=1" in coterie(*given, "--min-confidence", 2, text=asked, code=2).stderr
+    (tmp_path / "new.txt").write_text(asked)
+    lines = ["assign", fitted, tmp_path / "new.txt", "--format", "lines", "--out", tmp_path / "new.csv"]
+    assert "wrote 3 texts to" in (said := coterie(*lines).stderr)
+    assert said.endswith(", 1 of them without a topic\n")
+
+
+def test_evaluate_says_how_many_texts_have_no_topic(tmp_path):
+    texts = [f"{' '.join(words[n % 5 : n % 5 + 3])}" for n in range(30) for words in WORDS.values()]
+    table = pl.DataFrame({"subject": [*texts, "qqq", "zzz"], "team": [*list(WORDS) * 30, "login", "login"]})
+    table.write_csv(tmp_path / "t.csv")
+    coterie("fit", tmp_path / "t.csv", "--text", "subject", "--topics", 3, "--out", tmp_path / "run")
+    found = json.loads(coterie("evaluate", tmp_path / "run", "--class-column", "team", "--json").stdout)
+    assert found["scores"]["texts without a topic"] == 2
+    assert sum(topic["texts"] for topic in found["topics"]) == 90
 
 
 @pytest.mark.slow

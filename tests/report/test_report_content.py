@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from coterie.report.findings import findings
 from coterie.report.groups import MOST_CLASSES, Columns, by_class, over_time
 from coterie.report.page import embedded, page
 from coterie.report.wording import asked, shortened
-from coterie.topics.changes import Changes, Comparison, Span
+from coterie.topics.changes import Changes, Comparison, Span, share_limits
 
 
 @pytest.fixture(scope="module")
@@ -219,6 +220,14 @@ def test_the_largest_changes_come_first_and_only_three(sample):
     said = [(item["kind"], item["topic"]) for item in items]
     grew, fell = [("Grew", topics[at].id) for at in (1, 4, 3)], [("Fell", topics[at].id) for at in (5, 2)]
     assert said == [("Biggest", topics[0].id), *grew, *fell]
+
+
+def test_the_share_of_the_biggest_and_its_limits_are_of_all_texts(sample):
+    topic = replace(sample[0].topics[0], size=30, share=0.3)
+    half = np.repeat([0, 1, -1], [30, 20, 50])  # half of the texts have no topic
+    said = findings([topic, topic], half, None, None)["items"][0]["text"]
+    low, high = (limit[0] / 2 for limit in share_limits(half, 2))
+    assert said == f"30 texts, 30 % ({100 * low:.0f} % to {100 * high:.0f} %)"
 
 
 def test_without_dates_only_the_biggest_is_told(sample):
