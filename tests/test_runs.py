@@ -565,6 +565,7 @@ WRONG_ENTRIES = {
     "topics": [None, {}, ["0"], [True], [-1]],
     "number_of_topics": [5, "x", []],
     "known": ["x", -1, []],
+    "non_answers": ["x", -1, 2.5],
     "distinct": ["x", -1, 2.5],
     "edits_applied": ["x", -1, []],
     "seconds": [None, [], {"fit": "x"}, {"fit": None}],

@@ -85,9 +85,9 @@ def test_merging_only_adds(model):
 
 def test_memberships_of_the_method_add_up_in_merged_topics(model):
     texts = pl.Series(ALL)
-    before = score_texts(model, texts).memberships
+    before = score_texts(model, texts)[0].memberships
     model.edits.merge(2, 0, 3)
-    after = score_texts(model, texts).memberships
+    after = score_texts(model, texts)[0].memberships
     assert [topic.id for topic in model.topics] == [1, 2]
     np.testing.assert_allclose(after[:, 0], before[:, 1])
     np.testing.assert_allclose(after[:, 1], before[:, [0, 2, 3]].sum(axis=1))

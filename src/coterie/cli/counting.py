@@ -72,6 +72,8 @@ def vectorizer_of(
         drop=_kinds(drop),
         min_df=min_df,
         ngrams=ngrams,
+        fix_typos=True,
+        skip_non_answers=True,
     )
 
 

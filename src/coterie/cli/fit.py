@@ -181,6 +181,8 @@ def show_run(run: Run, source_name: str) -> None:
     model, out = run.model, console()
     lost = model.n_texts_ - model.n_known_
     unknown = f", {lost:,} without a known word" if lost else ""
+    if skipped := run.info.get("non_answers"):
+        unknown += f" (non-answers such as 'n/a': {skipped:,})"
     many = "1 text" if model.n_texts_ == 1 else f"{model.n_texts_:,} texts"
     out.print(Text.assemble((many, "bold"), f" in {safe(source_name)}{unknown}"))
     if model.number_of_topics_ is not None:

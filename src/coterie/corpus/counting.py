@@ -21,6 +21,7 @@ from coterie.corpus.encoder import Encoded, Encoder, Tokenizer
 from coterie.corpus.folding import STREAM_BITS, Buckets, Folded, bits_for
 from coterie.corpus.phrases import Phrases, learn_phrases, words_and_pairs
 from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
+from coterie.corpus.spelling import Speller, spelled, typos_in
 from coterie.corpus.vocabulary import Limits, Vocabulary, display_forms
 from coterie.engines import Block, DiskEngine, Engine, MemoryEngine, write_blocks
 from coterie.engines.base import pattern
@@ -37,7 +38,9 @@ class Corpus:
 
     `engine` has the row blocks; `rows[i]` is the row of text i of the input. `phrases` are the n-grams.
     `storage` keeps the texts as sequences, block by block, with their stop words, of which there are
-    `n_stop_words` different ones.
+    `n_stop_words` different ones. `typos` are the misspelt words of distinct texts that count as known ones,
+    as `coterie.corpus.spelling.TYPOS` has them, and `speller` is what found them, if anything looked.
+    `n_non_answers` texts count as empty because they are no answer.
     """
 
     vocabulary: Vocabulary
@@ -45,7 +48,10 @@ class Corpus:
     rows: Ints
     phrases: Phrases
     storage: PartStore
+    typos: pl.DataFrame
+    speller: Speller | None = None
     n_stop_words: int = 0
+    n_non_answers: int = 0
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_texts:,} texts, {self.n_distinct:,} distinct, {len(self.vocabulary):,} terms)"
@@ -159,6 +165,7 @@ def build_corpus(
     tokenizer: Tokenizer = "words",
     n_texts: int | None = None,
     folder: Path | None = None,
+    fix_typos: bool = False,
     threads: int | None = None,
 ) -> Corpus:
     """Read batches of texts once and count their terms.
@@ -172,6 +179,8 @@ def build_corpus(
         The number of texts, if known.
     folder
         A folder for blocks on disk, so that memory grows with the vocabulary and not with the texts.
+    fix_typos
+        Whether misspelt words count as the known words that they stand for; tokens never do.
     """
     threads = usable_threads(threads)
     if folder is not None:
@@ -182,12 +191,15 @@ def build_corpus(
         encoded = list(encoded)
         n_texts = sum(len(batch.sequences) for batch in encoded)
     buckets = Buckets(STREAM_BITS if n_texts is None else bits_for(n_texts), folder)
+    n_non_answers = 0
     for batch in encoded:
         buckets.add(batch)
+        n_non_answers += batch.n_non_answers
     forms = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
     stop_words = stop_words_of(forms, analyzer)
-    corpus = _Counting(forms, stop_words, limits, buckets.n_texts, folder, threads).run(buckets)
-    return replace(corpus, n_stop_words=len(analyzer.all_stop_words()))
+    fix_typos = fix_typos and not encoder.verbatim
+    corpus = _Counting(forms, stop_words, limits, buckets.n_texts, fix_typos, folder, threads).run(buckets)
+    return replace(corpus, n_stop_words=len(analyzer.all_stop_words()), n_non_answers=n_non_answers)
 
 
 def stop_words_of(forms: pl.DataFrame, analyzer: Analyzer) -> npt.NDArray[np.int32]:
@@ -215,12 +227,14 @@ class _Counting:
         stop_words: npt.NDArray[np.int32],
         limits: Limits,
         n_texts: int,
+        fix_typos: bool,
         folder: Path | None,
         threads: int,
     ):
         self.forms = forms
         self.limits = limits
         self.n_texts = n_texts
+        self.fix_typos = fix_typos
         self.folder = folder
         self.threads = threads
         self.all_terms = forms["term"].drop_nulls().unique().sort()
@@ -230,27 +244,42 @@ class _Counting:
         self.rows = self._empty_rows()
 
     def run(self, buckets: Buckets) -> Corpus:
-        buckets_as_terms = PartStore(self._inside("terms"))
+        folded = PartStore(self._inside("forms"))
         df = np.zeros(len(self.all_terms))
         form_counts = np.zeros(len(self.forms))
         n_distinct = 0
         for part, df_of_part, forms_of_part in ordered_map(
             self._counted, self._placed(buckets), self.threads
         ):
-            buckets_as_terms.append(part)
+            folded.append(part)
             df += df_of_part
             form_counts += forms_of_part
             n_distinct += len(part.weights)
         keep = self.limits.kept(df.astype(np.int64), self.n_texts)
-        parts = PartStore(self._inside("words"))
-        for part in self._blocks(buckets_as_terms, keep, n_distinct):
-            parts.append(part)
-        buckets_as_terms.clear()
+        forms = self.forms.with_columns(count=pl.Series(form_counts))
+        columns = self._columns(keep)
+        speller = Speller.learn(forms, columns) if self.fix_typos else None
+        columns, spellings = spelled(columns, forms, speller)
+        parts, typos, start = PartStore(self._inside("words")), [], 0
+        for texts, weights in self._blocks(folded, n_distinct):
+            typos.append(typos_in(texts, columns, spellings).with_columns(pl.col("row") + start))
+            words = Sequences(columns[texts.ids], texts.offsets)
+            parts.append(Part(without_short(words, self.limits.min_words), weights))
+            start += len(weights)
+        folded.clear()
         phrases = learn_phrases(parts.pairs, int(keep.sum()), self.limits, self.n_texts)
         engine = self._engine(parts, phrases)
-        shown = display_forms(self.forms.with_columns(count=pl.Series(form_counts)))
-        vocabulary = _vocabulary(self.all_terms.filter(pl.Series(keep)), shown, phrases, engine)
-        return Corpus(vocabulary, engine, self.rows, phrases, parts)
+        vocabulary = _vocabulary(
+            self.all_terms.filter(pl.Series(keep)), display_forms(forms), phrases, engine
+        )
+        return Corpus(vocabulary, engine, self.rows, phrases, parts, pl.concat(typos), speller)
+
+    def _columns(self, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+        """The column of each form, below 0 for one that is not counted."""
+        column = np.full(len(keep) + 1, UNKNOWN, dtype=np.int32)  # the last entry is for UNKNOWN = −1
+        column[:-1][keep] = np.arange(keep.sum(), dtype=np.int32)
+        is_term = self.term_of_form > UNKNOWN
+        return np.where(is_term, column[np.maximum(self.term_of_form, UNKNOWN)], self.term_of_form)
 
     def _inside(self, name: str) -> Path | None:
         return None if self.folder is None else self.folder / name
@@ -271,26 +300,22 @@ class _Counting:
             yield folded
 
     def _counted(self, folded: Folded) -> tuple[Part, Array, Array]:
-        """A bucket as terms, the document frequency of each term, and the count of each form."""
+        """A bucket as it is, the document frequency of each term, and the count of each form."""
         texts, weights = folded.sequences, folded.weights.astype(np.float64)
         form_counts = np.zeros(len(self.forms))
         np.add.at(form_counts, texts.ids, np.repeat(weights, texts.lengths))
         terms = Sequences(self.term_of_form[texts.ids], texts.offsets)
         df = pattern(Phrases(len(self.all_terms)).count_matrix(terms)).T @ weights
-        return Part(terms, weights), df, form_counts
+        return Part(texts, weights), df, form_counts
 
-    def _blocks(self, buckets: PartStore, keep: npt.NDArray[np.bool_], n_distinct: int) -> Iterator[Part]:
-        """Buckets joined into blocks, with terms renumbered after filtering."""
-        column = np.full(len(keep) + 1, UNKNOWN, dtype=np.int32)  # the last entry is for UNKNOWN = −1
-        column[:-1][keep] = np.arange(keep.sum(), dtype=np.int32)
+    def _blocks(self, buckets: PartStore, n_distinct: int) -> Iterator[tuple[Sequences, Array]]:
+        """Buckets joined into blocks."""
         n_blocks = 1 << min(bits_for(n_distinct), len(buckets).bit_length() - 1)
         parts = iter(buckets)
         for _ in range(n_blocks):
             group = list(islice(parts, len(buckets) // n_blocks))
             joined = Sequences.concatenate([part.sequences for part in group])
-            ids = np.where(joined.ids > UNKNOWN, column[np.maximum(joined.ids, UNKNOWN)], joined.ids)
-            texts = without_short(Sequences(ids, joined.offsets), self.limits.min_words)
-            yield Part(texts, np.concatenate([part.weights for part in group]))
+            yield joined, np.concatenate([part.weights for part in group])
 
     def _engine(self, parts: PartStore, phrases: Phrases) -> Engine:
         def counted(part: Part) -> Block:

@@ -19,10 +19,14 @@ Tokenizer = Literal["words", "whitespace"] | Callable[[str], Iterable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A batch of texts: the form numbers of each, and a digest of its content (two 64-bit columns)."""
+    """A batch of texts: the form numbers of each, and a digest of its content (two 64-bit columns).
+
+    `n_non_answers` of them have no form because they are no answer.
+    """
 
     sequences: Sequences
     digests: npt.NDArray[np.uint64]
+    n_non_answers: int = 0
 
 
 class Encoder:
@@ -43,7 +47,9 @@ class Encoder:
     def encode(self, texts: pl.Series) -> Encoded:
         """Encode a batch: a series of strings, or of lists of tokens."""
         if texts.dtype == pl.String:
-            return Encoded(self._from_texts(texts), digests(texts))
+            skipped = self._analyzer.non_answers(texts)
+            answers = texts.set(skipped, "") if skipped.any() else texts
+            return Encoded(self._from_texts(answers), digests(texts), int(skipped.sum()))
         self.verbatim = True
         joined = texts.list.join("\x1f")
         return Encoded(self._from_lists(texts), digests(joined))

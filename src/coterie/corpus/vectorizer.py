@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from coterie.corpus.counting import Corpus, build_corpus, form_table, stop_words_of, without_short
 from coterie.corpus.encoder import Encoder, Tokenizer
 from coterie.corpus.phrases import words_and_pairs
-from coterie.corpus.sequences import UNKNOWN, Sequences
+from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
+from coterie.corpus.spelling import spelled, typos_in
 from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.errors import InputError, shown
@@ -62,6 +63,11 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         Texts with fewer known words are treated as empty.
     ngrams : int, default=1
         Longest sequence of terms that counts as a term itself.
+    fix_typos : bool, default=False
+        A word outside the vocabulary counts as the known word that it is a slip away from: *arive* is
+        *arrive*. Only where there is no other choice, and never in texts given as lists of tokens.
+    skip_non_answers : bool, default=False
+        Texts such as "n/a", "none" or "don't know", in the language of the texts, count as empty.
     threads : int or None, default=None
         Number of threads; None uses all cores. Results do not depend on it.
 
@@ -69,6 +75,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     ----------
     vocabulary_ : Vocabulary
         Terms with their display forms, document frequencies and counts.
+    speller_ : Speller or None
+        Finds the known word that a misspelt one stands for, with `fix_typos`.
 
     Examples
     --------
@@ -99,6 +107,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         max_terms: int | None = None,
         min_words: int = 0,
         ngrams: int = 1,
+        fix_typos: bool = False,
+        skip_non_answers: bool = False,
         threads: int | None = None,
     ):
         self.language = language
@@ -113,6 +123,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         self.max_terms = max_terms
         self.min_words = min_words
         self.ngrams = ngrams
+        self.fix_typos = fix_typos
+        self.skip_non_answers = skip_non_answers
         self.threads = threads
 
     def fit(self, texts: Any, y: Any = None) -> Vectorizer:
@@ -142,23 +154,35 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             tokenizer=self._checked_tokenizer(),
             n_texts=n_texts if folder is None else None,
             folder=None if folder is None else Path(folder),
+            fix_typos=self.fix_typos,
             threads=self.threads,
         )
         self.vocabulary_ = corpus.vocabulary
         self.phrases_ = corpus.phrases
+        self.speller_ = corpus.speller
         self.n_features_out_ = len(corpus.vocabulary)
         return corpus
 
     def transform(self, texts: Any) -> csr_matrix:
         """Count the known terms of texts, one row per text, in input order."""
+        return self.counts_and_typos(texts)[0]
+
+    def counts_and_typos(self, texts: Any) -> tuple[csr_matrix, pl.DataFrame]:
+        """Counts as `transform` has them, and the misspelt words among them (`coterie.corpus.spelling`)."""
         check_is_fitted(self, "vocabulary_")
-        sequences = ordered_map(self._known, _batches(texts)[0], usable_threads(self.threads))
-        return vstack([self.phrases_.count_matrix(part) for part in sequences], format="csr")
+        known = list(ordered_map(self._known, _batches(texts)[0], usable_threads(self.threads)))
+        counts = vstack([self.phrases_.count_matrix(words) for words, _ in known], format="csr")
+        starts = offsets_of(np.array([len(words) for words, _ in known]))
+        typos = [
+            found.with_columns(pl.col("row") + start)
+            for (_, found), start in zip(known, starts[:-1], strict=True)
+        ]
+        return counts, pl.concat(typos)
 
     def sequences(self, texts: Any) -> Sequences:
         """Column numbers of the words of each text, in text order; −1 for a word outside the vocabulary."""
         check_is_fitted(self, "vocabulary_")
-        return Sequences.concatenate([self._known(batch) for batch in _batches(texts)[0]])
+        return Sequences.concatenate([self._known(batch)[0] for batch in _batches(texts)[0]])
 
     def stop_word_counts(self, texts: Any) -> csr_matrix:
         """Count the stop words of texts, and pairs of them that follow each other, whatever is between them.
@@ -185,18 +209,23 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "vocabulary_")
         return np.array(self.vocabulary_.display, dtype=object)
 
-    def _known(self, texts: pl.Series) -> Sequences:
-        """Encode texts separately, then look up their terms in the vocabulary."""
+    def _known(self, texts: pl.Series) -> tuple[Sequences, pl.DataFrame]:
+        """Encode texts separately, then look up their terms in the vocabulary; also the misspelt ones."""
         analyzer = self.analyzer()
         encoder = Encoder(analyzer, self._checked_tokenizer())
         encoded = encoder.encode(texts).sequences
         table = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
-        index = self.vocabulary_.index
-        single = self.phrases_.n_terms
-        columns = [index.get(term, UNKNOWN) for term in table["term"]]
+        columns, spellings = self.columns_of(table, verbatim=encoder.verbatim)
+        words = Sequences(columns[encoded.ids], encoded.offsets)
+        return without_short(words, self.min_words), typos_in(encoded, columns, spellings)
+
+    def columns_of(self, table: pl.DataFrame, *, verbatim: bool) -> tuple[npt.NDArray[np.int32], pl.Series]:
+        """The column of each form of a `form_table`, UNKNOWN for none; spellings of misspelt ones."""
+        index, single = self.vocabulary_.index, self.phrases_.n_terms
+        found = (index.get(term, UNKNOWN) for term in table["term"])
         # a term with a space inside, as tokenised texts may have, is no n-gram
-        column = np.array([c if c < single else UNKNOWN for c in columns] or [UNKNOWN], dtype=np.int32)
-        return without_short(Sequences(column[encoded.ids], encoded.offsets), self.min_words)
+        columns = np.fromiter((c if c < single else UNKNOWN for c in found), dtype=np.int32)
+        return spelled(columns, table, None if verbatim else self.speller_)
 
     def analyzer(self) -> Analyzer:
         """What turns word forms into terms, as the settings say."""
@@ -212,6 +241,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             stop_words=frozenset((*own, *strings("extra_stop_words", self.extra_stop_words))),
             drop=strings("drop", self.drop),  # type: ignore[arg-type]
             segmenter=self.segmenter,
+            skip_non_answers=self.skip_non_answers,
         )
 
     def _limits(self) -> Limits:

@@ -45,9 +45,9 @@ class Locator:
     """Finds the terms of texts."""
 
     def __init__(self, vectorizer: Vectorizer):
+        self._vectorizer = vectorizer
         self._analyzer = vectorizer.analyzer()
         self._whitespace = vectorizer.tokenizer == "whitespace"
-        self._index = vectorizer.vocabulary_.index
         self._single = vectorizer.phrases_.n_terms
         self._keys = vectorizer.phrases_.keys
 
@@ -60,10 +60,11 @@ class Locator:
         terms = dict(zip(every, self._terms(every, self._analyzer), strict=True))
         return [
             [
-                Located(start + a, start + b, term, self._column(term))
+                Located(start + a, start + b, term, column)
                 for start, piece in found
                 for form, a, b in forms[piece]
-                if (term := terms[form]) is not None
+                for term, column in (terms[form],)
+                if term is not None
             ]
             for found in pieces
         ]
@@ -71,10 +72,12 @@ class Locator:
     def locate_tokens(self, texts: Sequence[Sequence[str]]) -> list[list[Located]]:
         """The same for texts that came as tokens, which are shown with spaces between them."""
         located = []
+        every = list(dict.fromkeys(word for words in texts for word in words))
+        terms = dict(zip(every, self._terms(every, None), strict=True))
         for words in texts:
             start, row = 0, []
             for word in words:
-                row.append(Located(start, start + len(word), word, self._column(word)))
+                row.append(Located(start, start + len(word), word, terms[word][1]))
                 start += len(word) + 1
             located.append(row)
         return located
@@ -89,6 +92,10 @@ class Locator:
                 if tuple(word.column for word in some) == run:
                     marked += [(word.start, word.end, kind) for word in some]
         return marked
+
+    def columns(self, words: list[str]) -> list[int]:
+        """The columns of words, −1 for one that the model does not know."""
+        return [column for _, column in self._terms(words, self._analyzer)] if words else []
 
     def is_phrase(self, column: int) -> bool:
         """Whether a term is made of several words."""
@@ -108,12 +115,11 @@ class Locator:
             length -= 1
         return (column, *reversed(words))
 
-    def _column(self, term: str) -> int:
-        column = self._index.get(term, -1)
-        return column if column < self._single else -1
-
-    def _terms(self, forms: list[str], analyzer: Analyzer | None) -> list[str | None]:
-        return form_table(pl.Series(forms, dtype=pl.String), analyzer)["term"].to_list()
+    def _terms(self, forms: list[str], analyzer: Analyzer | None) -> Iterable[tuple[str | None, int]]:
+        """The term of each form, None for a stop word, and its column."""
+        table = form_table(pl.Series(forms, dtype=pl.String), analyzer)
+        columns, _ = self._vectorizer.columns_of(table, verbatim=analyzer is None)
+        return zip(table["term"].to_list(), columns.tolist(), strict=True)
 
     def _forms(self, pieces: list[str]) -> list[list[tuple[str, int, int]]]:
         """Forms of each piece, with spans in the piece."""

@@ -263,7 +263,7 @@ def _checks(opened: OpenedRun) -> list[Check]:
     model = opened.model
     said = [
         *checks.run_warnings(_warnings(opened)),
-        checks.unknown(model.n_known_, model.n_texts_),
+        checks.unknown(model.n_known_, model.n_texts_, opened.run.info.get("non_answers") or 0),
         checks.tiny(opened.topics),
         checks.overlaps(opened.panel.similarity(), opened.ids),
         checks.unsure(opened.rows().confidence.astype(np.float64)),
@@ -369,9 +369,9 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
         return []
     model = opened.model
     series = next(text_batches(texts))
-    scored = score_texts(model, series)
+    scored, typos = score_texts(model, series)
     scores = record(model, scored, series)
-    answers = assignments(model, scores)
+    answers = assignments(model, scores, typos)
     located = opened.texts.located(texts)
     memberships = calibrated(scored.memberships, scores.topic, scores.confidence)[:, opened.order]
     try:

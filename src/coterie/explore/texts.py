@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from coterie.corpus.spelling import ARROW
 from coterie.explore.caches import Once, Recent
 from coterie.explore.marks import Located, Locator, Mark, joined
 from coterie.explore.rows import Rows
@@ -95,6 +96,8 @@ class Texts:
         """Marks of the words that decided."""
         by_display = self._columns_shown()
         columns = {column for word in reason.words for column in by_display.get(word, ())}
+        meant = [word.rpartition(ARROW)[2] for word in reason.words if ARROW in word]  # arive → arrive
+        columns.update(self._locator().columns(meant))
         return self._locator().marks(columns, words, "word")
 
     def _by_display(self) -> dict[str, list[int]]:

@@ -37,15 +37,16 @@ def run_warnings(warnings: Sequence[Any]) -> list[dict[str, Any]]:
     return said
 
 
-def unknown(n_known: int, n_texts: int) -> dict[str, Any]:
-    """Texts without a known word."""
+def unknown(n_known: int, n_texts: int, n_non_answers: int) -> dict[str, Any]:
+    """Texts without a known word; some of them are no answer."""
     lost = n_texts - n_known
     if not lost:
         return check(False, "Every text has a known word.")
     hold = "has no known word and is in no topic" if lost == 1 else "have no known word and are in no topic"
     return check(
         lost >= _UNKNOWN * n_texts,
-        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold}.",
+        f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold}."
+        + (f" Non-answers such as “n/a” among them: {n_non_answers:,}." if n_non_answers else ""),
     )
 
 

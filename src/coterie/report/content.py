@@ -91,7 +91,7 @@ def _checks(facts: Facts, info: Mapping[str, Any], topics: Sequence[Topic]) -> l
     model = facts.model
     said = [
         *checks.run_warnings(list(info.get("warnings", ()))),
-        checks.unknown(model.n_known_, model.n_texts_),
+        checks.unknown(model.n_known_, model.n_texts_, facts.collection.corpus.n_non_answers),
         checks.copies(
             facts.collection.corpus.n_distinct,
             model.n_texts_,

@@ -70,6 +70,7 @@ def write_run(
         "topics": [topic.id for topic in model.topics],
         "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
         "known": model.n_known_,
+        "non_answers": collection.corpus.n_non_answers,
         "distinct": collection.corpus.n_distinct,
         "edits_applied": len(model.edits) - model.state.skipped,
         "seconds": progress.seconds,
@@ -102,7 +103,7 @@ def _write_assignments(
     collection, scores = model.collection, model.state.scores
     assert collection is not None
     assert scores is not None
-    answers = assignments(model, scores).frame().rename(info["columns"])
+    answers = assignments(model, scores, collection.corpus.typos).frame().rename(info["columns"])
     kept: dict[str, list[pl.Series]] = {part: [] for part in ("date", "label") if info["data"].get(part)}
     start = 0
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:

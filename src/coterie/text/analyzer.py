@@ -16,6 +16,7 @@ import polars as pl
 from coterie.errors import InputError
 from coterie.text import languages, tokens, unspaced
 from coterie.text.inputs import strings
+from coterie.text.non_answers import non_answers
 from coterie.text.tokens import KIND_PATTERNS, KINDS, Kind
 from coterie.text.unspaced import Segmenter
 
@@ -45,6 +46,8 @@ class Analyzer:
         Kinds of tokens to ignore, from `coterie.text.tokens.KINDS`.
     segmenter
         How to segment scripts without spaces.
+    skip_non_answers
+        Whether texts such as "n/a" count as empty.
     """
 
     languages: tuple[str, ...] = ("english",)
@@ -53,6 +56,7 @@ class Analyzer:
     stop_words: frozenset[str] = frozenset()
     drop: tuple[Kind, ...] = ("url", "email")
     segmenter: Segmenter = "auto"
+    skip_non_answers: bool = False
 
     def __post_init__(self) -> None:
         for language in strings("languages", self.languages):
@@ -65,6 +69,12 @@ class Analyzer:
     def segmenter_used(self) -> Segmenter:
         """The segmenter that "auto" stands for."""
         return unspaced.resolve(self.segmenter, "chinese" in map(languages.language_name, self.languages))
+
+    def non_answers(self, texts: pl.Series) -> pl.Series:
+        """Which texts count as empty although they are not."""
+        if not self.skip_non_answers:
+            return pl.repeat(False, len(texts), dtype=pl.Boolean, eager=True)
+        return non_answers(texts, self.languages)
 
     def cut(self, texts: pl.Series) -> pl.Series:
         """Forms of each text in reading order, as written: a series of lists.

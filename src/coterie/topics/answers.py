@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,23 +27,29 @@ def topic_ids(model: TopicModel) -> npt.NDArray[np.int64]:
     return np.array([*model.state.edited.scorer.ids, NONE], dtype=np.int64)
 
 
-def score_texts(model: TopicModel, texts: pl.Series) -> Scored:
-    """Memberships and vectors of texts."""
-    counts = model.vectorizer_.transform(texts)
+def score_texts(model: TopicModel, texts: pl.Series) -> tuple[Scored, pl.DataFrame]:
+    """Memberships and vectors of texts, and their misspelt words (`coterie.corpus.spelling.TYPOS`)."""
+    counts, typos = model.vectorizer_.counts_and_typos(texts)
     vectors = None
     if (source := model.embeddings_) is not None:
         vectors = vectors_of(source, as_strings(texts).to_list(), np.diff(counts.indptr) > 0)
-    return model.state.edited.scorer.score(counts, vectors)
+    return model.state.edited.scorer.score(counts, vectors), typos
 
 
-def scores_of(model: TopicModel, texts: pl.Series) -> Scores:
-    """The record of texts, as the fit keeps it for its own."""
-    return record(model, score_texts(model, texts), texts)
+def answers_to(model: TopicModel, batches: Iterable[pl.Series]) -> Assignments:
+    """The assignments of texts, a batch at a time."""
+    parts, misspelt, start = [], [], 0
+    for texts in batches:
+        scored, typos = score_texts(model, texts)
+        parts.append(record(model, scored, texts))
+        misspelt.append(typos.with_columns(pl.col("row") + start))
+        start += len(texts)
+    return assignments(model, Scores.joined(parts), pl.concat(misspelt))
 
 
 def memberships_of(model: TopicModel, texts: pl.Series) -> Array:
     """Memberships of texts, the largest of each text its confidence."""
-    scored = score_texts(model, texts)
+    scored, _ = score_texts(model, texts)
     seen = _looked_at(model, scored, texts)
     return calibrated(
         scored.memberships, seen.topic, confidence_of(model.state.description, seen, scored.vectors)
@@ -66,16 +73,27 @@ def _looked_at(model: TopicModel, scored: Scored, texts: pl.Series) -> Look:
     return look(edited.scorer, scored, pins)
 
 
-def assignments(model: TopicModel, scores: Scores) -> Assignments:
-    """Records as people read them: topics by their ids, words as they are written."""
-    ids = topic_ids(model)
+def assignments(model: TopicModel, scores: Scores, typos: pl.DataFrame) -> Assignments:
+    """Records as people read them: topics by their ids, words as they are written.
+
+    A misspelt word has a term of its own, which names both: "arive → arrive".
+    """
+    ids, terms, words = topic_ids(model), model.vectorizer_.vocabulary_.display, scores.words
+    if len(typos):
+        spellings = typos["spelling"].unique().sort()
+        number = spellings.search_sorted(typos["spelling"]).to_numpy()
+        rows, columns, words = typos["row"].to_numpy(), typos["column"].to_numpy(), words.copy()
+        for at in range(words.shape[1]):
+            named = words[rows, at] == columns
+            words[rows[named], at] = len(terms) + number[named]
+        terms = (*terms, *spellings)
     return Assignments(
         ids[scores.topic],
         scores.confidence,
         ids[scores.second],
-        scores.words,
+        words,
         scores.related,
         scores.note,
-        model.vectorizer_.vocabulary_.display,
+        terms,
         {topic.id: topic.label for topic in model.state.topics},
     )

@@ -35,7 +35,7 @@ from coterie.storage.folder import as_path
 from coterie.text.inputs import text_batches
 from coterie.topics import editing
 from coterie.topics import state as write
-from coterie.topics.answers import assignments, memberships_of, score_texts, scores_of, topic_ids
+from coterie.topics.answers import answers_to, memberships_of, score_texts, topic_ids
 from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
 from coterie.topics.describe import Reading, read_topics
@@ -43,7 +43,6 @@ from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
-from coterie.topics.scores import Scores
 from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
@@ -205,10 +204,13 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """Count terms; words of one text alone say nothing, unless there are no others."""
         store = texts if isinstance(texts, TextStore) else TextStore(texts)
         given = self.vectorizer
-        self.vectorizer_ = Vectorizer(self.language, min_df=2) if given is None else clone(given)
+        if given is None:
+            self.vectorizer_ = Vectorizer(self.language, min_df=2, fix_typos=True, skip_non_answers=True)
+        else:
+            self.vectorizer_ = clone(given)
         collection = collect(store, self.vectorizer_)
         if given is None and not len(collection.corpus.vocabulary):
-            self.vectorizer_ = Vectorizer(self.language)
+            self.vectorizer_ = Vectorizer(self.language, skip_non_answers=True)
             collection = collect(store, self.vectorizer_)
         if not len(collection.corpus.vocabulary):
             collection.close()
@@ -236,8 +238,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         if not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:
             raise InputError(f"min_confidence must be a number from 0 to 1, got {shown(min_confidence)}")
         with one_blas_thread():
-            scores = Scores.joined([scores_of(self, batch) for batch in _batches(texts)])
-        return assignments(self, scores).at_least(min_confidence)
+            return answers_to(self, _batches(texts)).at_least(min_confidence)
 
     def predict(self, texts: Any, *, min_confidence: float = 0.0) -> Ints:
         """The topic id of each text, −1 for none: see `assign`."""
@@ -257,7 +258,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """Texts × dimensions, rows of unit length: near each other where words occur in the same texts."""
         self._check_fitted()
         with one_blas_thread():
-            return np.concatenate([score_texts(self, batch).vectors for batch in _batches(texts)])
+            return np.concatenate([score_texts(self, batch)[0].vectors for batch in _batches(texts)])
 
     def similar(self, text: str, top: int = 10) -> list[Similar]:
         """The most similar fitted texts; they need not share a word with `text`."""

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from coterie import __version__
 from coterie.cluster.space import Space
 from coterie.corpus.phrases import Phrases
+from coterie.corpus.spelling import Speller
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.corpus.vocabulary import Vocabulary
 from coterie.embeddings import AUTO, STATIC
@@ -281,7 +282,7 @@ def _unpack_names(state: list[list[Any]]) -> dict[int, str]:
 
 
 def _pack_vectorizer(vectorizer: Vectorizer) -> dict[str, Any]:
-    vocabulary = vectorizer.vocabulary_
+    vocabulary, speller = vectorizer.vocabulary_, vectorizer.speller_
     return {
         "settings": _pack_settings(vectorizer),
         "terms": list(vocabulary.terms),
@@ -290,6 +291,7 @@ def _pack_vectorizer(vectorizer: Vectorizer) -> dict[str, Any]:
         "count": vocabulary.count,
         "n_single": vectorizer.phrases_.n_terms,
         "phrases": list(vectorizer.phrases_.keys),
+        "spelling": None if speller is None else {"words": list(speller.words), "columns": speller.columns},
     }
 
 
@@ -317,7 +319,18 @@ def _unpack_vectorizer(state: dict[str, Any]) -> Vectorizer:
     require(all((np.diff(keys) > 0).all() for keys in phrases.keys), "phrases are not in order")
     vectorizer.vocabulary_, vectorizer.phrases_ = Vocabulary(terms, display, df, count), phrases
     vectorizer.n_features_out_ = len(terms)
+    vectorizer.speller_ = _unpack_speller(state.get("spelling"), phrases.n_terms)
     return vectorizer
+
+
+def _unpack_speller(state: dict[str, Any] | None, n_terms: int) -> Speller | None:
+    """What matches misspelt words; an earlier version had none."""
+    if state is None:
+        return None
+    words, columns = tuple(map(_string, state["words"])), _whole(state["columns"])
+    require(len(words) == len(columns), "words and their columns differ")
+    require(bool(((columns >= 0) & (columns < n_terms)).all()), "a word stands for a term that is not there")
+    return Speller(words, columns)
 
 
 # --- checks

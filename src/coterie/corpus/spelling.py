@@ -1,0 +1,131 @@
+"""Misspelt words: a word outside the vocabulary that is one slip of the pen away from exactly one known word.
+
+Without a dictionary nobody can tell a misspelling from a rare word, so only slips that rarely make another
+word are looked at: never in the first or the last letter, and the longer the word, the more kinds of slips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from coterie.corpus.sequences import UNKNOWN, Sequences
+
+#: How often a word must be written before others are taken for misspellings of it.
+_COMMON: Final = 5
+#: Letters that a word needs if a letter is doubled or not (arive), two letters are swapped (recieve), a
+#: letter is missing or added (exchage), or one is another (recepient).
+_DOUBLED, _SWAPPED, _LENGTH_DIFFERS, _OTHER_LETTER = 5, 6, 7, 8
+
+#: Misspelt words in texts: the number of the text, the column of the known word, and "arive → arrive".
+TYPOS: Final = {"row": pl.Int64, "column": pl.Int32, "spelling": pl.String}
+ARROW: Final = " → "
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Looks up words that are spelled almost like a known one; `columns` are those of the words."""
+
+    words: tuple[str, ...]
+    columns: npt.NDArray[np.integer[Any]]
+
+    @classmethod
+    def learn(cls, forms: pl.DataFrame, columns: npt.NDArray[np.int32]) -> Speller:
+        """Know the words that are written often: `forms` is a table with columns surface and count."""
+        table = forms.select("surface", "count", column=pl.Series(columns)).filter(pl.col("column") >= 0)
+        common = (
+            table.group_by("surface", "column")
+            .agg(pl.col("count").sum())
+            .filter(
+                (pl.col("count") >= _COMMON) & pl.col("surface").str.contains(rf"^\p{{L}}{{{_DOUBLED},}}$")
+            )
+            .sort("surface")
+        )
+        return cls(tuple(common["surface"]), common["column"].to_numpy())
+
+    @cached_property
+    def _near(self) -> dict[str, list[int]]:
+        near: dict[str, list[int]] = {}
+        for number, word in enumerate(self.words):
+            for key in _keys(word):
+                near.setdefault(key, []).append(number)
+        return near
+
+    def meant(self, written: str) -> int:
+        """The number of the known word that `written` stands for; UNKNOWN if there are several.
+
+        >>> speller = Speller(("arrive", "arrived", "exchange"), np.array([0, 0, 1]))
+        >>> [speller.meant(word) for word in ("arive", "arived", "exhcange", "barrive", "arrives")]
+        [0, 1, 2, -1, -1]
+        """
+        if len(written) < _DOUBLED or not written.isalpha():
+            return UNKNOWN
+        near = {number for key in _keys(written) for number in self._near.get(key, ())}
+        meant = [number for number in sorted(near) if is_slip(written, self.words[number])]
+        return meant[0] if len({int(self.columns[number]) for number in meant}) == 1 else UNKNOWN
+
+
+def _keys(word: str) -> Iterator[str]:
+    """A word, and what is left of it without one letter: words one slip apart share one of these."""
+    yield word
+    yield from {word[:at] + word[at + 1 :] for at in range(len(word))}
+
+
+def is_slip(written: str, word: str) -> bool:
+    """Whether `written` is `word` with one slip inside, of a kind that its length allows.
+
+    >>> [is_slip(*pair) for pair in (("acount", "account"), ("recepient", "recipient"), ("trick", "track"))]
+    [True, True, False]
+    """
+    if abs(len(written) - len(word)) > 1 or written == word:
+        return False
+    if written[0] != word[0] or written[-1] != word[-1]:
+        return False
+    shorter = min(len(written), len(word))
+    start = next((at for at in range(shorter) if written[at] != word[at]), shorter)
+    end = next((n for n in range(shorter - start) if written[-1 - n] != word[-1 - n]), shorter - start)
+    mine, theirs = written[start : len(written) - end], word[start : len(word) - end]
+    length = len(written)
+    if len(mine) == len(theirs) == 1:
+        return length >= _OTHER_LETTER
+    if len(mine) == len(theirs) == 2:
+        return mine == theirs[::-1] and length >= _SWAPPED
+    if len(mine) + len(theirs) != 1:
+        return False
+    doubled = (mine or theirs) == written[start - 1]
+    return length >= (_DOUBLED if doubled else _LENGTH_DIFFERS)
+
+
+def spelled(
+    columns: npt.NDArray[np.int32], forms: pl.DataFrame, speller: Speller | None
+) -> tuple[npt.NDArray[np.int32], pl.Series]:
+    """Columns of forms, with those of misspelt ones looked up; and "arive → arrive" for those, else null.
+
+    `forms` is a table with columns surface and term, and a term that is null is none.
+    """
+    columns, spellings = columns.copy(), pl.repeat(None, len(columns), dtype=pl.String, eager=True)
+    if speller is None:
+        return columns, spellings
+    unknown = np.flatnonzero((columns == UNKNOWN) & forms["term"].is_not_null().to_numpy())
+    written = forms["surface"].gather(unknown).to_list()
+    meant = np.fromiter(map(speller.meant, written), dtype=np.int64)
+    found = np.flatnonzero(meant != UNKNOWN)
+    columns[unknown[found]] = speller.columns[meant[found]]
+    arrows = [f"{written[at]}{ARROW}{speller.words[meant[at]]}" for at in found]
+    return columns, spellings.scatter(unknown[found], arrows)
+
+
+def typos_in(texts: Sequences, columns: npt.NDArray[np.int32], spellings: pl.Series) -> pl.DataFrame:
+    """Misspelt words in texts of form numbers, given columns and spellings of the forms as `spelled` does."""
+    there = np.flatnonzero(spellings.is_not_null().to_numpy()[texts.ids])
+    ids = texts.ids[there]
+    row = np.searchsorted(texts.offsets, there, side="right") - 1
+    found = {"row": row, "column": columns[ids], "spelling": spellings.gather(ids)}
+    # of two misspellings of one word in a text, the first
+    return pl.DataFrame(found, schema=TYPOS).unique(["row", "column"], keep="first", maintain_order=True)
