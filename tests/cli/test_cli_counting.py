@@ -1,5 +1,6 @@
 """Which words count, as a person says it on the command line."""
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -56,3 +57,18 @@ def test_rare_words_and_phrases_count_if_asked_for(fit):
     assert "submarine" in fit("--min-df", 1)
     assert "parcel late" in fit("--ngrams", 2)
     assert "0" in fit("--min-df", 0, code=2)
+
+
+def test_misspelt_words_and_non_answers_in_a_run(tmp_path):
+    rows = ["parcel did not arrive", "refund my invoice"] * 8 + ["my parcel didnt arive", "N/A", "don't know"]
+    (tmp_path / "texts.txt").write_text("\n".join(rows), encoding="utf-8")
+    given = ["fit", tmp_path / "texts.txt", "--format", "lines", "--topics", 2, "--out", tmp_path / "run"]
+    out = CliRunner().invoke(main, list(map(str, given)))
+    assert "texts.txt, 2 without a known word (non-answers such as 'n/a': 2)" in " ".join(out.output.split())
+    table = pl.read_csv(tmp_path / "run" / "assignments.csv")
+    assert table["topic"][:16].null_count() == 0
+    assert table["topic"][-2:].null_count() == 2
+    assert "arive → arrive" in table["reason"][16]
+    assert table["topic"][16] == table["topic"][0]
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Non-answers such as “n/a” among them: 2." in page

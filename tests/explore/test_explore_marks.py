@@ -114,3 +114,12 @@ def test_of_too_many_marks_those_that_were_asked_for_are_kept():
     query = [(200 + 2 * at, 201 + 2 * at, "query") for at in range(4)]
     assert joined([*words, *query], most=6) == [*words[:2], *query]
     assert joined([*words, *query], most=3) == query[:3]
+
+
+def test_a_misspelt_word_is_marked_as_what_it_stands_for():
+    vectorizer = Vectorizer(min_df=2, fix_typos=True).fit(["it did arrive"] * 5 + ["it arived"])
+    locator = Locator(vectorizer)
+    (words,) = locator.locate(["why did it arive so late"])
+    column = vectorizer.vocabulary_.index["arriv"]
+    assert [(w.start, w.end) for w in words if w.column == column] == [(11, 16)]
+    assert locator.columns(["arrive", "late"]) == [column, -1]

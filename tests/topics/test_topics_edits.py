@@ -476,3 +476,26 @@ def test_replaying_on_the_same_texts_gives_the_same_topics(model):
     assert shown(again) == shown(model)
     np.testing.assert_array_equal(again.labels_, model.labels_)
     assert answers(again, ALL) == answers(model, ALL)
+
+
+def test_a_topic_without_texts_is_gone_and_comes_back_with_undo(model, tmp_path):
+    before = partition(model)
+    gone = model.assign(["toaster oven spoon"])[0].topic
+    model.edits.ban(*TOPICS["kitchen"])
+    assert [topic.id for topic in model.topics] == [topic for topic in before if topic != gone]
+    assert all(topic.size for topic in model.topics)
+    np.testing.assert_array_equal(model.predict(ALL), model.labels_)
+    known = model.transform(ALL).sum(axis=1)
+    assert set(np.round(known, 9)) <= {0.0, 1.0}
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(TopicModel.load(tmp_path / "model").predict(ALL), model.labels_)
+    new = model.edits.split(model.topics[0].id, 2) and max(topic.id for topic in model.topics)
+    assert new > max(before)  # the number of the one that is gone is not given again
+    model.edits.undo(2)
+    assert partition(model) == before
+
+
+def test_a_topic_that_somebody_named_stays_though_it_is_empty(model):
+    topic = model.assign(["toaster oven spoon"])[0].topic
+    model.edits.rename(topic, "Kitchen").ban(*TOPICS["kitchen"])
+    assert {t.label: t.size for t in model.topics}["Kitchen"] == 0

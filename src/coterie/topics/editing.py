@@ -18,7 +18,7 @@ from coterie.topics.collection import Collection
 from coterie.topics.describe import Description, Reading, describe, finish, read_topics, typical_texts
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
-from coterie.topics.reshape import Ints, Merge
+from coterie.topics.reshape import Drop, Ints, Merge
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
 from coterie.topics.seeds import columns_of
@@ -248,7 +248,8 @@ def described(
 ) -> State:
     """Topics as edits have made them, described by their texts: one pass over the distinct ones.
 
-    `reading` is that pass, where it was made already, and `before` the state that was edited.
+    `reading` is that pass, where it was made already, and `before` the state that was edited. Topics that
+    nobody named and no text is in any more are dropped.
     """
     collection = _texts_of(model, "topics are described by the texts they were learned from")
     scorer, documents = edited.scorer, collection.corpus.engine
@@ -259,6 +260,10 @@ def described(
             for row in np.unique(collection.corpus.rows[numbers])
         }
         reading = read_topics(documents, scorer, pinned, collection.embeddings)
+        wanted = {*edited.names, *edited.pins.values()}
+        empty = [topic for topic, size in zip(scorer.ids, reading.sizes, strict=True) if not size]
+        if dropped := tuple(topic for topic in empty if topic not in wanted)[: len(scorer.ids) - 1]:
+            return described(model, replace(edited, scorer=scorer.changed(Drop(dropped))), before=before)
     earlier = None if before is None else before.description
     ranked = scorer.method.ranked_terms if earlier is None and not scorer.banned else None
     description = describe(
@@ -348,8 +353,10 @@ def _applied(model: TopicModel, edit: Edit, columns: Mapping[str, Ints]) -> Edit
         return replace(edited, scorer=scorer.changed(merge), pins=pins)
     collection = _texts_of(model, "a topic is split by its texts")
     assert state.scores is not None
-    merged = (change for change in scorer.changes if isinstance(change, Merge))
-    ever = {*scorer.ids, *(topic for change in merged for topic in change.others)}  # no id is given twice
+    ever = {
+        *scorer.ids,
+        *(topic for change in scorer.changes for topic in change.named),
+    }  # no id is given twice
     split = split_topic(
         collection.corpus.engine,
         scorer,

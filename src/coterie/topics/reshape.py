@@ -1,10 +1,10 @@
-"""Topics merged and split after the fit: a change turns memberships into others."""
+"""Topics merged, split and dropped after the fit: a change turns memberships into others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,12 @@ class Merge:
 
     into: int
     others: tuple[int, ...]
+    made: ClassVar[tuple[int, ...]] = ()
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The topics that must be there before."""
+        return (self.into, *self.others)
 
     def ids(self, before: Sequence[int]) -> tuple[int, ...]:
         """The topics there are afterwards."""
@@ -45,6 +51,16 @@ class Split:
     parts: tuple[int, ...]
     centers: Array
 
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The topics that must be there before."""
+        return (self.topic,)
+
+    @property
+    def made(self) -> tuple[int, ...]:
+        """The topics that are new."""
+        return self.parts
+
     def ids(self, before: Sequence[int]) -> tuple[int, ...]:
         """The topics there are afterwards; new ones stand at the end."""
         return (*before, *self.parts)
@@ -59,15 +75,37 @@ class Split:
         return after
 
 
-Change = Merge | Split
+@dataclass(frozen=True)
+class Drop:
+    """Topics that no text is in any more."""
+
+    topics: tuple[int, ...]
+    made: ClassVar[tuple[int, ...]] = ()
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The topics that must be there before."""
+        return self.topics
+
+    def ids(self, before: Sequence[int]) -> tuple[int, ...]:
+        """The topics there are afterwards."""
+        return tuple(topic for topic in before if topic not in self.topics)
+
+    def memberships(self, before: Array, ids: Sequence[int], vectors: Array) -> Array:
+        """Memberships afterwards: what a dropped topic had goes to the others in proportion."""
+        after = before[:, [column for column, topic in enumerate(ids) if topic not in self.topics]]
+        total = after.sum(axis=1, keepdims=True)
+        return np.divide(after, total, out=np.zeros_like(after), where=total > 0)
+
+
+Change = Merge | Split | Drop
 
 
 def check(changes: Sequence[Change], n_topics: int, dimensions: int) -> tuple[int, ...]:
     """The ids of topics after changes to topics 0 … n − 1; an error if a change does not fit."""
     ids: tuple[int, ...] = tuple(range(n_topics))
     for change in changes:
-        named = (change.into, *change.others) if isinstance(change, Merge) else (change.topic,)
-        new = change.parts if isinstance(change, Split) else ()
+        named, new = change.named, change.made
         if not set(named) <= set(ids) or len(set(named)) < len(named):
             raise InputError(f"a change names topics {named}, but there are {ids}")
         if set(new) & set(ids) or len(set(new)) < len(new):

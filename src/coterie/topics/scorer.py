@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from coterie.methods.fitted import FittedMethod
 from coterie.topics.collection import without_columns
-from coterie.topics.reshape import Array, Change, Ints, Merge
+from coterie.topics.reshape import Array, Change, Ints, Merge, Split
 
 #: The topic of a text that belongs to none.
 NONE = -1
@@ -98,7 +98,7 @@ class Scorer:
         for change in self.changes:
             if isinstance(change, Merge):
                 made[change.into] = made[change.into].union(*(made[topic] for topic in change.others))
-            else:
+            elif isinstance(change, Split):
                 made |= dict.fromkeys(change.parts, made[change.topic])
         sources = np.zeros((len(self.ids), len(self.order)), dtype=bool)
         for row, topic in enumerate(self.ids):

@@ -32,7 +32,7 @@ from coterie.topics import reshape
 from coterie.topics.confidence import N_KEPT, Confidence
 from coterie.topics.describe import Description
 from coterie.topics.editing import Edited, State, topics_of
-from coterie.topics.reshape import Change, Merge, Split
+from coterie.topics.reshape import Change, Drop, Merge, Split
 from coterie.topics.scorer import Scorer
 from coterie.topics.seeds import checked_seeds
 
@@ -264,12 +264,16 @@ def _unpack_confidence(state: dict[str, Any], n_topics: int, dimensions: int) ->
 def _pack_change(change: Change) -> dict[str, Any]:
     if isinstance(change, Merge):
         return {"kind": "merge", "into": change.into, "others": list(change.others)}
+    if isinstance(change, Drop):
+        return {"kind": "drop", "topics": list(change.topics)}
     return {"kind": "split", "topic": change.topic, "parts": list(change.parts), "centers": change.centers}
 
 
 def _unpack_change(state: dict[str, Any]) -> Change:
     if state["kind"] == "merge":
         return Merge(int(state["into"]), tuple(map(int, state["others"])))
+    if state["kind"] == "drop":
+        return Drop(tuple(map(int, state["topics"])))
     return Split(int(state["topic"]), tuple(map(int, state["parts"])), finite(state["centers"]))
 
 
