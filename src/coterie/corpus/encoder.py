@@ -15,6 +15,8 @@ from coterie.corpus.sequences import Sequences, offsets_of
 from coterie.text.analyzer import Analyzer
 
 Tokenizer = Literal["words", "whitespace"] | Callable[[str], Iterable[str]]
+#: Turns texts into those that are counted.
+Clean = Callable[[pl.Series], pl.Series]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,9 @@ class Encoder:
     The numbers depend on the order in which batches arrive. For a fixed order, sort `forms()`.
     """
 
-    def __init__(self, analyzer: Analyzer, tokenizer: Tokenizer = "words"):
+    def __init__(self, analyzer: Analyzer, tokenizer: Tokenizer = "words", clean: Clean | None = None):
         self._analyzer = analyzer
+        self._clean = clean
         self._tokenizer = tokenizer
         #: Whether texts were already tokenised, so that their tokens are terms.
         self.verbatim = False
@@ -43,7 +46,8 @@ class Encoder:
     def encode(self, texts: pl.Series) -> Encoded:
         """Encode a batch: a series of strings, or of lists of tokens."""
         if texts.dtype == pl.String:
-            return Encoded(self._from_texts(texts), digests(texts))
+            counted = texts if self._clean is None else self._clean(texts)
+            return Encoded(self._from_texts(counted), digests(texts))
         self.verbatim = True
         joined = texts.list.join("\x1f")
         return Encoded(self._from_lists(texts), digests(joined))
