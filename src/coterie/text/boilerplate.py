@@ -1,9 +1,9 @@
 """What recurs over texts that are about different things, and is left out of the counts.
 
-Greetings, closings with a name, notices, form labels and quoted replies are blanked: a text keeps its length, so
-positions of words stay right. What to leave out is learned from a collection (`coterie.text.recurring`) and kept
-with the model, so that a new text is treated as those that were fitted. A text of which nothing would be left
-stays as it is: it is about that.
+Greetings, closings with a name, notices, form labels and quoted replies are blanked: a text keeps its length,
+so positions of words stay right. What to leave out is learned from a collection (`coterie.text.recurring`)
+and kept with the model, so that a new text is treated as those that were fitted. A text of which nothing
+would be left stays as it is: it is about that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, get_args
 import polars as pl
 
 from coterie.text import quotes
-from coterie.text.markup import replaced, without_markup
+from coterie.text.markup import FILL, replaced, without_markup
 
 Kind = Literal["passage", "opening", "ending", "closing", "label", "quote"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -28,17 +28,27 @@ _LONG = 4
 _WORD = r"[^\W_]+(?:['’][^\W_]+)*"
 _LETTER = re.compile(r"[^\W\d_]")
 _PLAIN = re.compile(r"[^\W\d_]+")
+#: Patterns that a sentence names, and how each kind is called.
+_NAMED = 3
+_SAID: Final[dict[Kind, str]] = {
+    "passage": "“{}”",
+    "opening": "“{}” at the beginning",
+    "ending": "“{}”",
+    "closing": "“{}” with the name after it",
+    "label": "“{}:”",
+    "quote": "quoted messages",
+}
 #: How often a beginning or an end is looked for: each may uncover another.
 _ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Something that is left out: its words in lower case, numbers as 0, how many texts have it, and one of them.
+    """Something that is left out: its words (lower case, numbers as 0), how many texts have it, one of them.
 
-    A *passage* is a line or a sentence, an *ending* the last words of one; an *opening* stands at the beginning before
-    a comma or a line break; a *closing* is followed by a short name; a *label* stands before a colon. A *quote* has
-    no words: it is told by its form.
+    A *passage* is a line or a sentence, an *ending* the last words of one; an *opening* stands at the
+    beginning before a comma or a line break; a *closing* is followed by a short name; a *label* stands before
+    a colon. A *quote* has no words: it is told by its form.
     """
 
     kind: Kind
@@ -46,10 +56,16 @@ class Pattern:
     texts: int = 0
     example: str = ""
 
+    def __str__(self) -> str:
+        spelled = " ".join(self.words[:12]) + (" …" if len(self.words) > 12 else "")
+        return _SAID[self.kind].format(spelled)
+
     @property
     def regex(self) -> str:
         """What it matches in a text of which other patterns were blanked."""
-        words = r"[\W_]+".join(re.escape(word).replace("0", "[0-9]+").replace("'", "['’]") for word in self.words)
+        words = r"[\W_]+".join(
+            re.escape(word).replace("0", "[0-9]+").replace("'", "['’]") for word in self.words
+        )
         whole = rf"(?<![^\W_]){words}(?![^\W_])"
         if self.kind == "opening":
             return rf"\A[\W_]*{words}\s*(?:[,!:;.\n\-–—]|\Z)"
@@ -62,15 +78,22 @@ class Pattern:
             return whole
         if self.kind == "ending":
             return rf"{whole}\s*(?:[.!?…。！？\n]|[\W_]*\Z)"
-        return rf"(?:\A|(?<=[.!?…。！？\n])|(?<=[.!?…]\s))[^\S\n]*{whole}\s*(?:[.!?…。！？\n]|[,;:]\s*(?:\n|\Z)|\Z)"
+        before = r"(?:\A|(?<=[.!?…。！？\n])|(?<=[.!?…]\s))[^\S\n]*"
+        return rf"{before}{whole}\s*(?:[.!?…。！？\n]|[,;:]\s*(?:\n|\Z)|\Z)"
 
 
 @dataclass(frozen=True)
 class Boilerplate:
-    """The patterns that are left out of the counts; `texts` is how many texts of a collection have one of them."""
+    """The patterns that are left out of the counts; `texts` is how many texts have at least one of them."""
 
     patterns: tuple[Pattern, ...] = ()
     texts: int = 0
+
+    def __str__(self) -> str:
+        """The most frequent patterns, for a sentence."""
+        first = sorted(self.patterns, key=lambda pattern: (-pattern.texts, pattern.words))[:_NAMED]
+        more = f" and {len(self.patterns) - len(first):,} more" if len(self.patterns) > len(first) else ""
+        return ", ".join(map(str, first)) + more
 
     def __bool__(self) -> bool:
         return bool(self.patterns)
@@ -92,7 +115,7 @@ class Boilerplate:
         return self._blanked(text)[1]
 
     def counted(self, batches: Iterable[pl.Series]) -> Boilerplate:
-        """The same patterns, with the number of texts that have each and the first example; others are dropped."""
+        """The same patterns with the number of texts that have each and an example; others are dropped."""
         texts, examples = [0] * len(self.patterns), [""] * len(self.patterns)
         touched = 0
         for batch in batches:
@@ -108,7 +131,7 @@ class Boilerplate:
                     examples[number] = min(filter(None, (examples[number], text)), key=lambda t: (len(t), t))
         return Boilerplate(
             tuple(
-                replace(pattern, texts=n, example=_SPACES.sub(" ", example).strip()[:300])
+                replace(pattern, texts=n, example=_SPACES.sub(" ", example.replace(FILL, "")).strip()[:300])
                 for pattern, n, example in zip(self.patterns, texts, examples, strict=True)
                 if n
             ),
@@ -127,7 +150,9 @@ class Boilerplate:
     @cached_property
     def _words(self) -> list[str]:
         """The longest word of each pattern, as far as it is written in one way only."""
-        parts = (max(_PLAIN.findall(" ".join(p.words)), key=len, default="") for p in self.patterns if p.words)
+        parts = (
+            max(_PLAIN.findall(" ".join(p.words)), key=len, default="") for p in self.patterns if p.words
+        )
         return sorted(set(parts))
 
     @cached_property

@@ -1,8 +1,9 @@
 """Blank HTML: tags, comments, scripts and styles become spaces, entities the characters they stand for.
 
-Nothing moves: a cleaned text has as many characters as the one it came from, so positions stay right. A tag that
-a text is about ("remove <br> in a list", ``List<String>``, ``<GM>``) is left as it is: only texts that use tags
-as markup are cleaned, with something between a tag and its end, an attribute, or a letter right behind a tag.
+Nothing moves: a cleaned text has as many characters as the one it came from, so positions stay right. A tag
+that a text is about ("remove <br> in a list", ``List<String>``, ``<GM>``) is left as it is: only texts that
+use tags as markup are cleaned, with something between a tag and its end, an attribute, or a letter right
+behind a tag.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import polars as pl
 FILL: Final = "\u2060"
 
 _BLOCKS = (
-    "address article aside blockquote body br caption center dd details div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 head "
-    "header hr html iframe legend li main nav ol option p pre script section select style summary table tbody td tfoot th "
-    "thead title tr ul"
+    "address article aside blockquote body br caption center dd details div dl dt fieldset figure footer "
+    "form h1 h2 h3 h4 h5 h6 head header hr html iframe legend li main nav ol option p pre script section "
+    "select style summary table tbody td tfoot th thead title tr ul"
 )
 _INLINE = (
-    "a abbr b big button cite code col colgroup del em embed font frame i img input ins label link map mark meta noscript object "
-    "param picture q s samp small source span strike strong sub sup svg textarea time tt u var video wbr"
+    "a abbr b big button cite code col colgroup del em embed font frame i img input ins label link map mark "
+    "meta noscript object param "
+    "picture q s samp small source span strike strong sub sup svg textarea time tt u var video wbr"
 )
 _LT, _GT = r"(?:<|&(?:amp;){0,3}lt;)", r"(?:>|&(?:amp;){0,3}gt;)"
 _NAMES = "|".join(sorted({*_BLOCKS.split(), *_INLINE.split()}, key=lambda name: (-len(name), name)))
@@ -40,7 +42,7 @@ _ATTRIBUTE = re.compile(r"\s[\w:-]+\s*=\s*\S")
 _SUSPECT: Final = r"(?:<|&(?:amp;)*lt;)[/!A-Za-z]|&#?\w+;"
 _BLOCK_NAMES = frozenset(_BLOCKS.split())
 #: Tags that nobody writes into a message, other than to ask about them.
-_CONTROLS = frozenset("button frame iframe input option select textarea video".split())
+_CONTROLS = frozenset(["button", "frame", "iframe", "input", "option", "select", "textarea", "video"])
 _SPACES, _WORD = re.compile(r"\s+"), re.compile(r"\w")
 
 
@@ -63,13 +65,13 @@ def replaced(texts: pl.Series, where: pl.Series, by: list[str]) -> pl.Series:
 
 
 def readable(text: str) -> str:
-    """The text as a browser would show it, on one line if it has markup or entities.
+    """The text as a browser would show it, on one line, if it has markup or entities; never nothing.
 
     >>> readable("<p>Caf&eacute;&nbsp;closed</p>")
     'Café closed'
     """
     cleaned = html.unescape(blanked(text)).replace(FILL, "")
-    return text if cleaned == text else _SPACES.sub(" ", cleaned).strip()
+    return text if cleaned == text else _SPACES.sub(" ", cleaned).strip() or text
 
 
 def blanked(text: str) -> str:
@@ -122,7 +124,10 @@ def _markup(text: str) -> list[tuple[int, int, str]]:
 def _is_used(text: str, part: re.Match[str], name: str, opened: dict[str, int]) -> bool:
     """Whether a tag marks something up, and is not just mentioned."""
     if part["end"]:
-        return name in opened and _WORD.search(text[opened[name] : min(part.start(), opened[name] + 200)]) is not None
+        return (
+            name in opened
+            and _WORD.search(text[opened[name] : min(part.start(), opened[name] + 200)]) is not None
+        )
     if _ATTRIBUTE.match(part["rest"]) or ":" in name:
         return name not in _CONTROLS
     after, before = text[part.end() : part.end() + 1], text[max(part.start() - 1, 0) : part.start()]

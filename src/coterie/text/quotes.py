@@ -1,4 +1,4 @@
-"""Blank what a reply quotes: lines that begin with ">", and earlier messages below a line that introduces them."""
+"""Find what a reply quotes: lines that begin with ">", and messages below a line that introduces them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _VERBS = (
-    "wrote|writes|schrieb|schreibt|a écrit|escribió|escribio|ha scritto|escreveu|schreef|skrev|skrifaði|kirjoitti|"
+    "wrote|writes|schrieb|schreibt|a écrit|escribió|escribio|ha scritto|escreveu|schreef|skrev|kirjoitti|"
     "napisał|napisała|napsal|написал|пишет|napísal|írta|yazdı"
 )
 _NAMES = (
@@ -17,7 +17,10 @@ _NAMES = (
     "Alkuperäinen viesti|Wiadomość oryginalna|Původní zpráva|Исходное сообщение"
 )
 _FROM = "From|Von|De|Da|Van|Od|Från|Fra|От"
-_SENT = "Sent|Date|Gesendet|Datum|Envoyé|Envoye|Enviado(?: el)?|Fecha|Inviato|Data|Verzonden|Skickat|Sendt|Wysłano|Отправлено"
+_SENT = (
+    "Sent|Date|Gesendet|Datum|Envoyé|Envoye|Enviado(?: el)?|Fecha|Inviato|Data|Verzonden|Skickat|Sendt|"
+    "Wysłano|Отправлено"
+)
 _VERB = re.compile(rf"\b(?:{_VERBS})\b[^\n:]{{0,80}}:", re.IGNORECASE)
 # a date, and in the same line or the one before nothing but a name
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b")
@@ -28,9 +31,7 @@ _DASHES = re.compile(
     rf"-{{2,}} ?(?:{_NAMES}) ?-{{2,}}|(?:^|\n)[ \t]*-{{4,}} ?[^\W\d_][^\n-]{{3,40}}?-{{4,}}[ \t]*(?=\n)",
     re.IGNORECASE,
 )
-_HEADER = re.compile(
-    rf"(?:^|\n)[ \t_*]*(?:{_FROM}) ?:[^\n]{{1,200}}\n[ \t*]*(?:{_SENT}) ?:", re.IGNORECASE
-)
+_HEADER = re.compile(rf"(?:^|\n)[ \t_*]*(?:{_FROM}) ?:[^\n]{{1,200}}\n[ \t*]*(?:{_SENT}) ?:", re.IGNORECASE)
 _QUOTED = re.compile(r"(?:^|(?<=\n))[ \t]*(?:>|&gt;)[^\n]*")
 _WORD = re.compile(r"[^\W\d_]")
 _REACH = 250

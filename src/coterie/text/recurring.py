@@ -4,8 +4,8 @@ Something is left out if it was *added* to texts:
 
 - many texts have it, and what else they say is different;
 - what else they say is as long as other texts are, so it is no part of what they are about;
-- its presence says nothing about the other words of a text. This is measured by how far the words of texts that
-  have it are from those of the others, in two halves of these texts: what both halves share is no chance.
+- its presence says nothing about the other words of a text. This is measured by how far the words of texts
+  that have it are from those of the others, in two halves of these texts: what both share is no chance.
 
 Texts are looked at once however often they occur, and in the order of their content.
 """
@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -32,15 +32,15 @@ Words = tuple[str, ...]
 Rows = list[int]
 
 #: Texts that are looked at, and characters of one text.
-MOST_TEXTS, _MOST_CHARACTERS = 50_000, 20_000
+MOST_TEXTS, _MOST_CHARACTERS = 20_000, 20_000
 #: The fewest texts that must have something, and their share.
 _FEWEST, _SHARE = 10, 0.004
 #: The share of texts with something whose rest is different from that of all others.
 _DIFFERENT = 0.8
 #: How long the rest of a text must be, compared with texts that do not have it.
 _AS_LONG = 0.75
-#: How far the words of texts that have it may be from those of others, as a chi-square distance.
-_FAR = 0.25
+#: How far the words of texts that have it may be from those of others.
+_FAR = 0.1
 #: The part of the texts with a word that must have it in the same place.
 _ONLY_HERE = 0.7
 #: The longest opening and label.
@@ -78,7 +78,7 @@ def learn(batches: Iterable[pl.Series], stop_words: Collection[str] = ()) -> Boi
 
 
 def _distinct(batches: Iterable[pl.Series]) -> pl.Series:
-    """Distinct texts without markup, in the order of their content; of very many, some, whatever their order."""
+    """Distinct texts without markup, in the order of their content; of very many, some."""
     kept = pl.Series([], dtype=pl.String)
     for batch in batches:
         if batch.dtype == pl.String:
@@ -101,7 +101,7 @@ def _some(texts: pl.Series) -> pl.Series:
 
 @dataclass(frozen=True)
 class _Text:
-    """The words of a text in lower case with numbers as 0, and what stands behind each: "", a comma, a full stop …"""
+    """The words of a text, in lower case with numbers as 0, and the mark behind each, "" for none."""
 
     words: list[str]
     behind: list[str]
@@ -111,14 +111,20 @@ class _Text:
         return (start == 0) != (end == len(self.words))
 
     def segments(self) -> Iterator[tuple[int, int]]:
-        """Lines and sentences, by their first word and the one after their last."""
-        start = 0
-        for at, sign in enumerate(self.behind):
-            if sign in _ENDS and sign:
-                yield start, at + 1
-                start = at + 1
-        if start < len(self.words):
-            yield start, len(self.words)
+        """Lines and sentences, by their first word and the one after their last.
+
+        Form fields are none: what stands behind their label may be what the text is about.
+        """
+        ends = [at + 1 for at, sign in enumerate(self.behind[:-1]) if sign in _ENDS]
+        form = "\n" in self.behind
+        for start, end in pairwise([0, *ends, len(self.words)]):
+            if not (form and _is_field(self.behind[start : end - 1])):
+                yield start, end
+
+
+def _is_field(behind: list[str]) -> bool:
+    """Whether a colon stands behind the first words of a line, and something behind it."""
+    return not {":", "："}.isdisjoint(behind[:_SHORT])
 
 
 def _read(text: str) -> _Text:
@@ -126,7 +132,7 @@ def _read(text: str) -> _Text:
     behind: list[str] = []
     for token in _TOKEN.findall(text.lower()):
         if token[0].isalnum():
-            words.append(_DIGITS.sub("0", token) if any(map(str.isdigit, token)) else token.replace("’", "'"))
+            words.append(_DIGITS.sub("0", token).replace("’", "'"))
             behind.append("")
         elif words and (not behind[-1] or token == "\n"):
             behind[-1] = token[0]
@@ -180,67 +186,53 @@ class _Seen:
         return found
 
     def cover(self, candidates: Iterable[Places]) -> None:
-        """Note what may be boilerplate: it is no part of the rest of a text, nor are words that are mostly there."""
+        """Set aside what may be boilerplate, and the words that are mostly there: the rest is compared."""
         covered: dict[int, set[int]] = defaultdict(set)
         for places in candidates:
             for row, start, end in places:
                 covered[row].update(range(start, end))
         inside = Counter(self.texts[row].words[at] for row, some in covered.items() for at in some)
-        every: Counter[str] = Counter()
-        for word in inside:
-            every[word] = 0
-        for text in self.texts:
-            every.update(word for word in text.words if word in inside)
+        every = Counter(chain.from_iterable(text.words for text in self.texts))
         numbers = {
             word: number
             for number, word in enumerate(sorted(w for w, n in self.frequency.items() if n >= _COUNTED))
-            if self.is_content(word) and inside[word] < 0.5 * max(every[word], 1)
+            if self.is_content(word) and inside[word] < 0.5 * every[word]
         }
-        none: set[int] = set()
         self._n_words = len(self.frequency)
-        self._rests = [
-            np.array(
-                sorted(
-                    {
-                        numbers[word]
-                        for at, word in enumerate(text.words)
-                        if word in numbers and at not in covered.get(row, none)
-                    }
-                ),
-                dtype=np.int64,
-            )
-            for row, text in enumerate(self.texts)
-        ]
+        self._rests = []
+        for row, text in enumerate(self.texts):
+            aside = covered.get(row)
+            words = text.words if aside is None else [w for at, w in enumerate(text.words) if at not in aside]
+            self._rests.append(np.array(sorted({numbers[w] for w in words if w in numbers}), dtype=np.int64))
         self._lengths = np.array([len(rest) for rest in self._rests])
 
     def is_added(self, rows: Rows) -> bool:
         """Whether what these texts have in common was added to texts like the others."""
-        return self.verdict(rows) == ""
-
-    def verdict(self, rows: Rows) -> str:
-        """Why what these texts have in common is part of them; empty if it was added."""
         inside = np.zeros(len(self.texts), dtype=bool)
         inside[rows] = True
         if inside.sum() < self.least:
-            return f"few {inside.sum()}"
-        different = len({self._rests[row].tobytes() for row in rows})
-        if different < _DIFFERENT * inside.sum():
-            return f"same rest {different} of {inside.sum()}"
+            return False
+        if len({self._rests[row].tobytes() for row in rows}) < _DIFFERENT * len(rows):
+            return False
         # where nearly all have it there is little to compare with
         others = ~inside if (~inside).sum() >= self.least else np.ones_like(inside)
-        typical = np.median(self._lengths[others])
+        typical = float(np.median(self._lengths[others]))
         if np.median(self._lengths[inside]) < max(_AS_LONG * typical, 1):
-            return f"short {np.median(self._lengths[inside])} of {typical}"
-        far = self.distance(inside, others)
-        return f"far {far:.2f}" if far > _FAR else ""
+            return False
+        return self.distance(inside, others) <= _FAR
 
     def distance(self, inside: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> float:
-        """The chi-square distance of the words of some texts from those of others, free of chance."""
-        rows = np.flatnonzero(inside)
-        p = self._shares(np.flatnonzero(others)) + 1e-12
+        """How far the words of some texts may be from those of others: a chi-square distance and its error.
+
+        It is 0 on average where the words are the same: what two halves of the texts do not share cancels.
+        """
+        rows, n_words = np.flatnonzero(inside), max(int(self._lengths[inside].sum()), 1)
+        p = self._shares(np.flatnonzero(others))
         one, two = (self._shares(rows[half::2]) for half in (0, 1))
-        known = p > 1e-9
-        return float(((one - p) * (two - p) / p)[known].sum())
+        # a word that only these texts have is far, but not endlessly
+        expected = p + _COUNTED / n_words
+        error = np.sqrt(((p / expected) ** 2).sum()) / (n_words / 2)
+        return float(((one - p) * (two - p) / expected).sum() + error)
 
     def _shares(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         words = np.concatenate([self._rests[row] for row in rows] or [np.empty(0, np.int64)])
@@ -265,9 +257,6 @@ def _added(seen: _Seen) -> list[Pattern]:
         }
     seen.cover(candidates.values())
     order = sorted(candidates, key=lambda key: (_FIRST.index(key[0]), -len(candidates[key]), key[1]))
-    if DEBUG:
-        for key in order[:14]:
-            print("   ", key[0], len(candidates[key]), " ".join(key[1])[:70], "|", seen.verdict(sorted({r for r, _, _ in candidates[key]})))
     accepted: list[Pattern] = []
     for kind, words in order:
         # a closing with its name, or two that follow each other; what is left is seen when these are gone
@@ -276,9 +265,6 @@ def _added(seen: _Seen) -> list[Pattern]:
         if seen.is_added(sorted({row for row, _, _ in candidates[kind, words]})):
             accepted.append(Pattern(kind, words))
     return accepted
-
-
-DEBUG = False
 
 
 def _contains(words: Words, some: Words) -> bool:
@@ -290,18 +276,18 @@ def _closings(seen: _Seen) -> dict[Words, Places]:
     places: dict[Words, Places] = defaultdict(list)
     for row, text in enumerate(seen.texts):
         n = len(text.words)
-        for start in range(max(n - LONG_TAIL - 2, 0), n):
+        longest = LONG_TAIL if "\n" in text.behind[-LONG_TAIL - 2 :] else TAIL
+        for start in range(max(n - longest - 2, 0), n):
             for length in (1, 2):
                 end = start + length
                 if end > n or (length == 1 and text.behind[start] not in (",", "\n")):
                     continue
                 if n - end <= (LONG_TAIL if text.behind[end - 1] == "\n" else TAIL):
                     places[tuple(text.words[start:end])].append((row, start, n))
-    return dict(
-        _whole_formula(seen, words, where)
-        for words, where in sorted(places.items())
-        if len(where) >= seen.least and _is_formula(seen, words, where)
+    formulas = (
+        words for words, at in places.items() if len(at) >= seen.least and _is_formula(seen, words, at)
     )
+    return dict(_whole_formula(seen, words, places[words]) for words in sorted(formulas))
 
 
 def _is_formula(seen: _Seen, words: Words, places: list[tuple[int, int, int]]) -> bool:
@@ -341,18 +327,16 @@ def _openings(seen: _Seen) -> dict[Words, Places]:
 
 
 def _labels(seen: _Seen) -> dict[Words, Places]:
-    """Words at the beginning of a line, up to a colon."""
+    """Words at the beginning of a line, up to a colon; what follows is no part of what is compared either."""
     places: dict[Words, Places] = defaultdict(list)
     for row, text in enumerate(seen.texts):
         if "\n" not in text.behind:
             continue
-        starts = [0, *(at + 1 for at, sign in enumerate(text.behind) if sign == "\n")]
-        for start in starts:
-            for end in range(start + 1, min(start + _SHORT, len(text.words)) + 1):
-                if text.behind[end - 1] in (":", "："):
-                    places[tuple(text.words[start:end])].append((row, start, end))
-                if text.behind[end - 1]:
-                    break
+        ends = [at + 1 for at, sign in enumerate(text.behind[:-1]) if sign == "\n"]
+        for start, end in pairwise([0, *ends, len(text.words)]):
+            label = next((at + 1 for at in range(start, min(start + _SHORT, end)) if text.behind[at]), start)
+            if label > start and text.behind[label - 1] in (":", "："):
+                places[tuple(text.words[start:label])].append((row, start, end))
     return places
 
 
@@ -391,9 +375,7 @@ _SEARCHES: Final[dict[Kind, Callable[[_Seen], dict[Words, Places]]]] = {
 _FIRST: Final = tuple(_SEARCHES)
 
 
-def find(
-    batches: Callable[[], Iterable[pl.Series]], stop_words: Collection[str] = ()
-) -> Boilerplate:
+def find(batches: Callable[[], Iterable[pl.Series]], stop_words: Collection[str] = ()) -> Boilerplate:
     """What is left out, with how many texts have it; `batches()` are the texts from the first on."""
     found = learn(batches(), stop_words)
     return found.counted(batches()) if found else found

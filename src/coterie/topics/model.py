@@ -78,8 +78,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         of texts, or an object with `encode`. "auto" takes the static ones for up to 2,000 texts in English,
         if the extra is installed.
     keep_boilerplate
-        Count what recurs over texts that are about different things, such as closings and notices. By default it
-        is found and left out (`boilerplate_`).
+        Count what recurs in texts about different things, such as closings and notices. By default it is
+        found and left out (`boilerplate_`).
     random_state
         Random seed. The default gives the same topics every time.
 
