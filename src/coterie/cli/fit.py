@@ -66,13 +66,21 @@ if TYPE_CHECKING:
     help="Seed of the random number generator.",
 )  # fmt: skip
 @counting_options
+@click.option(
+    "--keep-boilerplate", is_flag=True,
+    help="Count what recurs in texts about different things, such as closings and notices.",
+)  # fmt: skip
 @click.option("--date", metavar="COLUMN", help="Column with dates; adds a timeline to the report.")
 @day_first_option
 @click.option(
     "--class-column", cls=RenamedOption, former="--label", metavar="COLUMN",
     help="Column with known classes; used in the report, not for fitting.",
 )  # fmt: skip
-@click.option("--fresh", is_flag=True, help="Discard the edits of an earlier run in the folder.")
+@click.option(
+    "--fresh",
+    is_flag=True,
+    help="Discard the edits, and --keep-boilerplate, of an earlier run in the folder.",
+)
 @json_option
 def fit(
     file: str,
@@ -87,6 +95,7 @@ def fit(
     drop: str,
     min_df: int,
     ngrams: int,
+    keep_boilerplate: bool,
     date: str | None,
     day_first: bool | None,
     class_column: str | None,
@@ -108,7 +117,7 @@ def fit(
       coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run
     """
-    from coterie.runs import fit_run
+    from coterie.runs import fit_run, kept_boilerplate
     from coterie.topics import TopicModel
 
     folder = out if out is not None else Path(_stem(file) + "-topics")
@@ -120,6 +129,7 @@ def fit(
         vectorizer=vectorizer_of(languages, stop_words, drop, min_df, ngrams),
         seed_words=_seed_words(seed_words),
         embeddings=None if embeddings == "none" else embeddings,
+        keep_boilerplate=keep_boilerplate or (not fresh and kept_boilerplate(folder)),
         random_state=random_state,
     )
     source = open_source(file, **reading)
@@ -187,6 +197,10 @@ def show_run(run: Run, source_name: str) -> None:
     out.print(Text.assemble((many, "bold"), f" in {safe(source_name)}{unknown}"))
     if model.number_of_topics_ is not None:
         out.print(Text(_how_many(model.number_of_topics_, len(model.fitted.scorer.ids))))
+    if found := model.boilerplate_:
+        parts = "1 text" if found.texts == 1 else f"{found.texts:,} texts"
+        said = f"left out of {parts}, because it recurs in texts about different things: {found}"
+        out.print(Text(safe(f"{said} (--keep-boilerplate counts it)")))
     if told := _about_embeddings(model):
         out.print(Text(told))
     if applied := run.info.get("edits_applied"):

@@ -151,6 +151,8 @@ def topics_table(
     title: str | None = None,
 ) -> Table:
     """Topics as a table, the largest first; texts without a known word have a separate row."""
+    from coterie.text.markup import readable
+
     ranked = sorted(topics, key=lambda topic: (-topic.size, topic.id))
     headings = ["topic", "texts", "share", "label", "terms", "coherence"]
     rows: list[list[Any]] = []
@@ -159,7 +161,7 @@ def topics_table(
         named = "" if _has_default_label(topic) else topic.label
         rows.append([topic.id, topic.size, f"{topic.share:.1%}", named, own, f"{topic.coherence:.2f}"])
         for text in topic.examples[:examples]:
-            rows.append(["", "", "", "", f"· {safe(text, 100)}", ""])
+            rows.append(["", "", "", "", f"· {safe(readable(text), 100)}", ""])
     if without_words:
         rows.append(["", without_words, f"{without_words / n_texts:.1%}", "", "(no known word)", ""])
     if not any(row[3] for row in rows):  # no topic was named by hand, so the terms are enough

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix, vstack
 
-from coterie.corpus.encoder import Encoded, Encoder, Tokenizer
+from coterie.corpus.encoder import Clean, Encoded, Encoder, Tokenizer
 from coterie.corpus.folding import STREAM_BITS, Buckets, Folded, bits_for
 from coterie.corpus.phrases import Phrases, learn_phrases, words_and_pairs
 from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
@@ -163,6 +163,7 @@ def build_corpus(
     limits: Limits,
     *,
     tokenizer: Tokenizer = "words",
+    clean: Clean | None = None,
     n_texts: int | None = None,
     folder: Path | None = None,
     fix_typos: bool = False,
@@ -175,6 +176,8 @@ def build_corpus(
     batches
         Series of strings, or of lists of strings if the texts are already tokenised; such tokens are used as
         terms unchanged.
+    clean
+        Turns texts into those that are counted; texts stay distinct if they differ before.
     n_texts
         The number of texts, if known.
     folder
@@ -185,7 +188,7 @@ def build_corpus(
     threads = usable_threads(threads)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    encoder = Encoder(analyzer, tokenizer)
+    encoder = Encoder(analyzer, tokenizer, clean)
     encoded: Iterable[Encoded] = ordered_map(encoder.encode, batches, threads)
     if n_texts is None and folder is None:  # all of them are in memory soon: count them first
         encoded = list(encoded)

@@ -15,6 +15,8 @@ from coterie.corpus.sequences import Sequences, offsets_of
 from coterie.text.analyzer import Analyzer
 
 Tokenizer = Literal["words", "whitespace"] | Callable[[str], Iterable[str]]
+#: Turns texts into those that are counted.
+Clean = Callable[[pl.Series], pl.Series]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,9 @@ class Encoder:
     The numbers depend on the order in which batches arrive. For a fixed order, sort `forms()`.
     """
 
-    def __init__(self, analyzer: Analyzer, tokenizer: Tokenizer = "words"):
+    def __init__(self, analyzer: Analyzer, tokenizer: Tokenizer = "words", clean: Clean | None = None):
         self._analyzer = analyzer
+        self._clean = clean
         self._tokenizer = tokenizer
         #: Whether texts were already tokenised, so that their tokens are terms.
         self.verbatim = False
@@ -47,8 +50,9 @@ class Encoder:
     def encode(self, texts: pl.Series) -> Encoded:
         """Encode a batch: a series of strings, or of lists of tokens."""
         if texts.dtype == pl.String:
-            skipped = self._analyzer.non_answers(texts)
-            answers = texts.set(skipped, "") if skipped.any() else texts
+            counted = texts if self._clean is None else self._clean(texts)
+            skipped = self._analyzer.non_answers(counted)
+            answers = counted.set(skipped, "") if skipped.any() else counted
             return Encoded(self._from_texts(answers), digests(texts), int(skipped.sum()))
         self.verbatim = True
         joined = texts.list.join("\x1f")

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.corpus.counting import Corpus, build_corpus, form_table, stop_words_of, without_short
-from coterie.corpus.encoder import Encoder, Tokenizer
+from coterie.corpus.encoder import Clean, Encoder, Tokenizer
 from coterie.corpus.phrases import words_and_pairs
 from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
 from coterie.corpus.spelling import spelled, typos_in
@@ -22,7 +22,9 @@ from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.errors import InputError, shown
 from coterie.text.analyzer import Analyzer
+from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import InBatches, known_length, strings, text_batches
+from coterie.text.markup import without_markup
 from coterie.text.tokens import Kind
 from coterie.text.unspaced import Segmenter
 
@@ -30,10 +32,11 @@ from coterie.text.unspaced import Segmenter
 class Vectorizer(TransformerMixin, BaseEstimator):
     """Count the terms of short texts.
 
-    1. Split each text into tokens as people write them: ``C++``, ``node.js``, ``#hashtags``, emoji.
-    2. Turn tokens into terms: lower-case, without stop words, stemmed.
-    3. Remove terms that occur in too few or too many texts.
-    4. Count the rest. Every text keeps its row, even if it is empty.
+    1. Leave out markup: tags, comments, scripts and styles.
+    2. Split each text into tokens as people write them: ``C++``, ``node.js``, ``#hashtags``, emoji.
+    3. Turn tokens into terms: lower-case, without stop words, stemmed.
+    4. Remove terms that occur in too few or too many texts.
+    5. Count the rest. Every text keeps its row, even if it is empty.
 
     Parameters
     ----------
@@ -77,6 +80,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         Terms with their display forms, document frequencies and counts.
     speller_ : Speller or None
         Finds the known word that a misspelt one stands for, with `fix_typos`.
+    boilerplate_ : Boilerplate
+        What is left out of texts before their terms are counted; nothing unless `fit_corpus` got some.
 
     Examples
     --------
@@ -91,6 +96,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     """
 
     vocabulary_: Vocabulary
+    boilerplate_: Boilerplate = Boilerplate()
 
     def __init__(
         self,
@@ -136,7 +142,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         """Learn the vocabulary and return the counts, one row per text, in input order."""
         return self.fit_corpus(texts).unfolded()
 
-    def fit_corpus(self, texts: Any, folder: str | Path | None = None) -> Corpus:
+    def fit_corpus(
+        self, texts: Any, folder: str | Path | None = None, boilerplate: Boilerplate | None = None
+    ) -> Corpus:
         """Learn the vocabulary and return the corpus, in which identical texts are merged.
 
         Parameters
@@ -145,13 +153,17 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             Texts in memory, or a `coterie.text.TextSource`, which reads a file.
         folder
             A folder for the row blocks, so that memory grows with the vocabulary and not with the texts.
+        boilerplate
+            What to leave out of these texts and of those that are counted later.
         """
+        self.boilerplate_ = Boilerplate() if boilerplate is None else boilerplate
         batches, n_texts = _batches(texts)
         corpus = build_corpus(
             batches,
             self.analyzer(),
             self._limits(),
             tokenizer=self._checked_tokenizer(),
+            clean=self._clean(),
             n_texts=n_texts if folder is None else None,
             folder=None if folder is None else Path(folder),
             fix_typos=self.fix_typos,
@@ -196,13 +208,18 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         """
         analyzer, parts = self.analyzer(), []
         for batch in _batches(texts)[0]:
-            encoder = Encoder(analyzer, self._checked_tokenizer())
+            encoder = Encoder(analyzer, self._checked_tokenizer(), self._clean())
             encoded = encoder.encode(batch).sequences
             column = stop_words_of(
                 form_table(encoder.forms(), None if encoder.verbatim else analyzer), analyzer
             )
             parts.append(Sequences(column[encoded.ids], encoded.offsets).stop_words())
         return words_and_pairs(Sequences.concatenate(parts), len(analyzer.all_stop_words()))
+
+    def counted_texts(self, texts: pl.Series) -> pl.Series:
+        """Texts as they are counted: without markup and boilerplate, each as long as it was."""
+        clean = self._clean()
+        return texts if clean is None or texts.dtype != pl.String else clean(texts)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The terms as people write them, in column order."""
@@ -212,7 +229,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     def _known(self, texts: pl.Series) -> tuple[Sequences, pl.DataFrame]:
         """Encode texts separately, then look up their terms in the vocabulary; also the misspelt ones."""
         analyzer = self.analyzer()
-        encoder = Encoder(analyzer, self._checked_tokenizer())
+        encoder = Encoder(analyzer, self._checked_tokenizer(), self._clean())
         encoded = encoder.encode(texts).sequences
         table = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
         columns, spellings = self.columns_of(table, verbatim=encoder.verbatim)
@@ -243,6 +260,12 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             segmenter=self.segmenter,
             skip_non_answers=self.skip_non_answers,
         )
+
+    def _clean(self) -> Clean | None:
+        """Texts that are already cut into words have neither markup nor sentences."""
+        if self.tokenizer != "words":
+            return None
+        return lambda texts: self.boilerplate_.blank(without_markup(texts))
 
     def _limits(self) -> Limits:
         return Limits(self.min_df, self.max_df, self.max_terms, self.min_words, self.ngrams)

@@ -74,7 +74,7 @@ def refit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.RefitReq
     workspace.check(name, request.version)
     source = workspace.folder_of(name)
     target = source if request.name is None else workspace.new(request.name)
-    job = {"kind": "refit", "run": str(source), "version": request.version, "topics": request.topics}
+    job = {"kind": "refit", "run": str(source), **request.model_dump(exclude={"name"})}
     number = "" if request.topics is None else f" with {_many(request.topics)}"
     title = f"refit {name}{number}" + ("" if request.name is None else f" as {target.name}")
 

@@ -52,8 +52,9 @@ class Locator:
         self._keys = vectorizer.phrases_.keys
 
     def locate(self, texts: Sequence[str]) -> list[list[Located]]:
-        """The words of each text that are no stop words, in reading order."""
-        pieces = [list(_between_spaces(text)) for text in texts]
+        """The words of each text that are counted, in reading order."""
+        counted = self._vectorizer.counted_texts(pl.Series(texts, dtype=pl.String))  # as long as the texts are
+        pieces = [list(_between_spaces(text)) for text in counted]
         distinct = list(dict.fromkeys(piece for found in pieces for _, piece in found))
         forms = dict(zip(distinct, self._forms(distinct), strict=True))
         every = list(dict.fromkeys(form for found in forms.values() for form, _, _ in found))

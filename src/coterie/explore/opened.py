@@ -263,6 +263,7 @@ def _checks(opened: OpenedRun) -> list[Check]:
     model = opened.model
     said = [
         *checks.run_warnings(_warnings(opened)),
+        *checks.boilerplate(model.boilerplate_, model.n_texts_),
         checks.unknown(model.n_known_, model.n_texts_, opened.run.info.get("non_answers") or 0),
         checks.tiny(opened.topics),
         checks.overlaps(opened.panel.similarity(), opened.ids),

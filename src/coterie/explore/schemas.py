@@ -416,6 +416,7 @@ class RefitRequest(Strict):
         default=None, description="null: as many as in the last fit; auto: estimate again"
     )
     name: RunName | None = Field(default=None, description="of the new run; null replaces this one")
+    keep_boilerplate: bool | None = Field(default=None, description="null: as in the last fit")
 
 
 class Job(BaseModel):

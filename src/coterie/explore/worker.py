@@ -138,6 +138,8 @@ def refit(job: dict[str, Any]) -> None:
         model.set_params(n_topics=job["topics"])
     elif model.n_topics == "auto":  # a new search might come out elsewhere, which nobody asked for
         model.set_params(n_topics=len(run.model.fitted.scorer.order))
+    if job["keep_boilerplate"] is not None:
+        model.set_params(keep_boilerplate=job["keep_boilerplate"])
     source = Named(
         file,
         data["column"],

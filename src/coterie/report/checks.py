@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie.report.wording import many, share, shortened
 from coterie.results import Topic
+from coterie.text.boilerplate import Boilerplate
 
 Array = npt.NDArray[np.float64]
 
@@ -21,7 +22,7 @@ UNSURE = 0.5
 TINY_SHARE, TINY_SIZE = 0.005, 5
 #: Centres of topics with a larger cosine overlap; so many pairs are named.
 OVERLAP, _PAIRS = 0.8, 8
-_WARNINGS = 20
+_WARNINGS, _PATTERNS = 20, 20
 
 
 def check(look: bool, text: str, **more: Any) -> dict[str, Any]:
@@ -48,6 +49,30 @@ def unknown(n_known: int, n_texts: int, n_non_answers: int) -> dict[str, Any]:
         f"{many(lost, 'text')} ({share(lost, n_texts)}) {hold}."
         + (f" Non-answers such as “n/a” among them: {n_non_answers:,}." if n_non_answers else ""),
     )
+
+
+def boilerplate(found: Boilerplate, n_texts: int) -> list[dict[str, Any]]:
+    """What was left out of the counts: each pattern, how many texts have it, and one of them."""
+    if not found:
+        return []
+    said = f"{many(found.texts, 'text')} ({share(found.texts, n_texts)})"
+    first = check(
+        True,
+        f"Parts of {said} were left out of the counts, because they recur in texts about different "
+        f"things: {found}.",
+    )
+    ordered = sorted(found.patterns, key=lambda pattern: (-pattern.texts, pattern.words))[:_PATTERNS]
+    return [
+        first,
+        *(
+            check(
+                False,
+                f"Left out of {many(p.texts, 'text')}: {p}. For example:",
+                quote=shortened(p.example, 200),
+            )
+            for p in ordered
+        ),
+    ]
 
 
 def copies(n_distinct: int, n_texts: int, most: int, text: str) -> dict[str, Any]:

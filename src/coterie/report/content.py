@@ -20,6 +20,7 @@ from coterie.report.groups import Columns, by_class, changes_of, over_time, usab
 from coterie.report.page import embedded
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic
+from coterie.text.markup import readable
 
 if TYPE_CHECKING:
     from coterie.topics import TopicModel
@@ -91,6 +92,7 @@ def _checks(facts: Facts, info: Mapping[str, Any], topics: Sequence[Topic]) -> l
     model = facts.model
     said = [
         *checks.run_warnings(list(info.get("warnings", ()))),
+        *checks.boilerplate(model.boilerplate_, model.n_texts_),
         checks.unknown(model.n_known_, model.n_texts_, facts.collection.corpus.n_non_answers),
         checks.copies(
             facts.collection.corpus.n_distinct,
@@ -132,7 +134,7 @@ def _cards(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
             ],
             "confidence": round(float(mean[index] / max(topic.size, 1)), 3),
             "histogram": histogram[index * _BINS : (index + 1) * _BINS].tolist(),
-            "examples": [shortened(text, _longest(topics)) for text in topic.examples],
+            "examples": [shortened(readable(text), _longest(topics)) for text in topic.examples],
             "borderline": border[index],
             "near": _nearest(facts, index),
             "colour": shade[index],
@@ -161,7 +163,7 @@ def _borderline(facts: Facts) -> list[list[dict[str, Any]]]:
     return [
         [
             {
-                "text": shortened(facts.texts[row], _longest(facts.ids)),
+                "text": shortened(readable(facts.texts[row]), _longest(facts.ids)),
                 "confidence": round(float(facts.scores.confidence[row]), 2),
                 "second": facts.second(row),
             }

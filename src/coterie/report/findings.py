@@ -11,6 +11,7 @@ import polars as pl
 
 from coterie.report.wording import many, points, share, shortened
 from coterie.results import Topic
+from coterie.text.markup import readable
 from coterie.topics.changes import Changes, share_limits
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -72,5 +73,5 @@ def _note(found: Changes | None) -> str:
 
 
 def _item(kind: str, topic: Topic, sentence: str) -> dict[str, Any]:
-    quote = shortened(topic.examples[0], _TEXT) if topic.examples else ""
+    quote = shortened(readable(topic.examples[0]), _TEXT) if topic.examples else ""
     return {"kind": kind, "topic": topic.id, "text": sentence, "quote": quote}

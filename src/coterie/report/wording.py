@@ -101,6 +101,8 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
         said.append(f"Embeddings were used: {shortened(str(parameters['embeddings']), 80)}.")
     if parameters.get("vectorizer") is not None:
         said.append(f"Vectorizer: {shortened(str(parameters['vectorizer']), 200)}.")
+    if parameters.get("keep_boilerplate"):
+        said.append("What recurs in texts about different things was counted too.")
     if parameters.get("random_state") not in (0, None):
         said.append(f"Random state: {shortened(str(parameters['random_state']), 40)}.")
     return said

@@ -176,6 +176,14 @@ def edits_of(folder: str | Path) -> tuple[Edit, ...]:
         raise InputError(f"{path} is not UTF-8; move it away to start a new log of edits") from None
 
 
+def kept_boilerplate(folder: str | Path) -> bool:
+    """Whether the run in a folder counts boilerplate; False if there is no run yet."""
+    try:
+        return read_record(as_path(folder))["parameters"].get("keep_boilerplate") is True
+    except InputError:  # whoever writes there says what is wrong
+        return False
+
+
 def now() -> str:
     """The time as run.json has it."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -90,7 +90,8 @@ class Run:
             return model
         again = clone(model.vectorizer_)
         store = TextStore(self.texts() if texts is None else texts)
-        collection = collect(store, again).embedded(model.embeddings_)
+        left_out = model.boilerplate_
+        collection = collect(store, again, left_out).embedded(model.embeddings_, model.vectorizer_)
         if again.vocabulary_.terms != model.vectorizer_.vocabulary_.terms:
             raise InputError(
                 f"{self.folder} was made by a version of coterie that processed texts differently "

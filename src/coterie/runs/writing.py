@@ -29,9 +29,12 @@ from coterie.runs.record import (
     write_record,
 )
 from coterie.storage.tables import CsvWriter, ParquetWriter
+from coterie.text.markup import readable
 from coterie.topics import TopicModel, state
 from coterie.topics import edits as log
 from coterie.topics.answers import assignments
+
+_READABLE = pl.element().map_elements(readable, return_dtype=pl.String)
 
 
 def write_run(
@@ -91,7 +94,10 @@ def write_run(
 def write_topics(path: Path, topics: pl.DataFrame) -> None:
     """topics.csv, with lists as a person reads them."""
     rounded = topics.with_columns(pl.col("share", "coherence", "distinctiveness").round(4))
-    joined = {"terms": pl.col("terms").list.join(", "), "examples": pl.col("examples").list.join(" | ")}
+    joined = {
+        "terms": pl.col("terms").list.join(", "),
+        "examples": pl.col("examples").list.eval(_READABLE).list.join(" | "),
+    }
     with CsvWriter(path) as sheet:
         sheet.write(rounded.with_columns(**joined))
 

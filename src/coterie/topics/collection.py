@@ -20,7 +20,9 @@ from coterie.engines import Block, Engine
 from coterie.errors import InputError
 from coterie.progress import tell
 from coterie.storage.temporary import TemporaryFolder, report_full
+from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
+from coterie.text.markup import FILL
 from coterie.text.readers import TextSource
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -184,12 +186,13 @@ class Collection:
         if self.folder is not None:
             self.folder.close()
 
-    def embedded(self, source: Any) -> Collection:
+    def embedded(self, source: Any, vectorizer: Vectorizer) -> Collection:
         """The same with embeddings of the distinct texts; without any where `source` is None."""
         if source is None:
             return replace(self, embeddings=None)
         known = np.concatenate(list(self.corpus.engine.map(lambda block: np.diff(block.X.indptr) > 0)))
-        return replace(self, embeddings=vectors_of(source, self.texts.all()[self.first].to_list(), known))
+        texts = plain(vectorizer.counted_texts(self.texts.all()[self.first]))
+        return replace(self, embeddings=vectors_of(source, texts.to_list(), known))
 
     def engine(self, banned: Sequence[int] = ()) -> Engine:
         """Row blocks, without the terms that are banned."""
@@ -200,15 +203,15 @@ class Collection:
         )
 
 
-def collect(source: Any, vectorizer: Vectorizer) -> Collection:
-    """Read and count texts; the vocabulary may be empty."""
+def collect(source: Any, vectorizer: Vectorizer, boilerplate: Boilerplate | None = None) -> Collection:
+    """Read and count texts, without their boilerplate; the vocabulary may be empty."""
     texts = source if isinstance(source, TextStore) else TextStore(source)
     with report_full():
         folder = TemporaryFolder("counts") if texts.is_large() else None
     try:
         path = None if folder is None else folder.path
         with report_full():
-            corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, path)
+            corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, path, boilerplate)
         if not corpus.n_texts:
             raise InputError("no texts were given; at least one is needed")
         first = np.full(corpus.n_distinct, corpus.n_texts, dtype=np.int64)
@@ -229,6 +232,13 @@ def in_batches(texts: pl.Series) -> Iterator[pl.Series]:
 def as_strings(texts: pl.Series) -> pl.Series:
     """Texts as strings: tokens with spaces between them."""
     return texts if texts.dtype == pl.String else texts.list.join(" ")
+
+
+def plain(texts: pl.Series) -> pl.Series:
+    """Texts that were cleaned, without the gaps."""
+    gaps = texts.str.contains(rf"{FILL}|\s\s")
+    squeezed = texts.str.replace_all(FILL, "", literal=True).str.replace_all(r"\s+", " ").str.strip_chars()
+    return texts.zip_with(~gaps, squeezed)
 
 
 def without_columns(counts: Any, columns: Sequence[int]) -> Any:

@@ -32,7 +32,9 @@ from coterie.estimator import check_count
 from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.storage.folder import as_path
+from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
+from coterie.text.recurring import find
 from coterie.topics import editing
 from coterie.topics import state as write
 from coterie.topics.answers import answers_to, memberships_of, score_texts, topic_ids
@@ -74,6 +76,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         Where embeddings of texts come from, never needed: "static" (the extra ``coterie[words]``), a function
         of texts, or an object with `encode`. "auto" takes the static ones for up to 2,000 texts in English,
         if the extra is installed.
+    keep_boilerplate
+        Count what recurs in texts about different things, such as closings and notices. By default it is
+        found and left out (`boilerplate_`).
     random_state
         Random seed. The default gives the same topics every time.
 
@@ -86,6 +91,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         The topic id of each text that was fitted.
     number_of_topics_
         How the number of topics was chosen, or None if it was given.
+    boilerplate_
+        What recurs in the texts and is left out of the counts.
     n_texts_, n_known_
         Number of texts, and of those that have a known word.
     collection, state
@@ -120,6 +127,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         vectorizer: Vectorizer | None = None,
         seed_words: Mapping[str, Sequence[str]] | None = None,
         embeddings: Any = None,
+        keep_boilerplate: bool = False,
         random_state: Any = 0,
     ):
         self.n_topics = n_topics
@@ -128,6 +136,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self.vectorizer = vectorizer
         self.seed_words = seed_words
         self.embeddings = embeddings
+        self.keep_boilerplate = keep_boilerplate
         self.random_state = random_state
 
     # --- fitting
@@ -161,6 +170,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             vectors_of(self.embeddings, [])  # says what embeddings may be
         if self.vectorizer is not None and not isinstance(self.vectorizer, Vectorizer):
             raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(self.vectorizer)}")
+        if not isinstance(self.keep_boilerplate, (bool, np.bool_)):
+            raise InputError(f"keep_boilerplate must be True or False, got {shown(self.keep_boilerplate)}")
         if self.seed_words is not None:
             checked_seeds(self.seed_words)
         if isinstance(self.n_topics, int) and self.n_topics < len(self.seed_words or ()):
@@ -170,7 +181,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             )
         self.collection = collection = self._collect(texts)
         source = self._source(collection.corpus.n_distinct)
-        self.collection = collection = collection.embedded(source)
+        self.collection = collection = collection.embedded(source, self.vectorizer_)
         self.n_texts_ = collection.corpus.n_texts
         banned = self._columns([term for edit in edits if edit.kind == "ban" for term in edit.terms])
         seeds = seed_columns(self.seed_words or {}, self.vectorizer_)
@@ -208,10 +219,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             self.vectorizer_ = Vectorizer(self.language, min_df=2, fix_typos=True, skip_non_answers=True)
         else:
             self.vectorizer_ = clone(given)
-        collection = collect(store, self.vectorizer_)
+        left_out = self._boilerplate(store)
+        collection = collect(store, self.vectorizer_, left_out)
         if given is None and not len(collection.corpus.vocabulary):
             self.vectorizer_ = Vectorizer(self.language, skip_non_answers=True)
-            collection = collect(store, self.vectorizer_)
+            collection = collect(store, self.vectorizer_, left_out)
         if not len(collection.corpus.vocabulary):
             collection.close()
             raise InputError(
@@ -219,6 +231,12 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
                 "language, and do words occur in more than one text?"
             )
         return collection
+
+    def _boilerplate(self, store: TextStore) -> Boilerplate:
+        """What is left out of the counts; nothing of texts that came as words."""
+        if self.keep_boilerplate or self.vectorizer_.tokenizer != "words":
+            return Boilerplate()
+        return find(store.batches, self.vectorizer_.analyzer().all_stop_words())
 
     def _source(self, n_distinct: int) -> Any:
         """Where embeddings come from; "auto" is the static model, where that is installed and may help."""
@@ -316,6 +334,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """Where the embeddings that this model uses come from; None if it uses none."""
         last = self.fitted.scorer.method.last
         return None if getattr(last, "view_", None) is None else last.embeddings
+
+    @property
+    def boilerplate_(self) -> Boilerplate:
+        """What recurs in the fitted texts and is left out of the counts, here and in new texts."""
+        return self.vectorizer_.boilerplate_
 
     @property
     def decision_(self) -> str:

@@ -27,6 +27,7 @@ from coterie.methods.state import (
 )
 from coterie.storage.folder import recover, replaced
 from coterie.storage.state import VERSION, read_state, write_state
+from coterie.text import boilerplate
 from coterie.topics import edits as log
 from coterie.topics import reshape
 from coterie.topics.confidence import N_KEPT, Confidence
@@ -103,6 +104,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
         "written_by": __version__,
         "parameters": _parameters(model),
         "vectorizer": _pack_vectorizer(model.vectorizer_),
+        "boilerplate": boilerplate.packed(model.boilerplate_),
         "estimator": pack_estimator(method.estimator),
         "space": _pack_space(method),
         "order": edited.scorer.order,
@@ -124,6 +126,8 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     """A model from data, checked to fit together."""
     model = cls(**_unpack_parameters(data["parameters"]))
     model.vectorizer_ = _unpack_vectorizer(data["vectorizer"])
+    if "boilerplate" in data:  # earlier versions left out nothing
+        model.vectorizer_.boilerplate_ = boilerplate.unpacked(data["boilerplate"])
     n_terms = len(model.vectorizer_.vocabulary_)
     method = _unpack_method(data, n_terms)
     scorer = Scorer(method, _whole(data["order"]))
