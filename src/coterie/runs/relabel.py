@@ -115,7 +115,8 @@ def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock:
     info = read_record(folder)
     data = _values(folder)
     ids: list[int] = info["topics"]
-    labels = dict(zip(ids, topic_labels(_terms(data), ids, names), strict=True))
+    automatic = data["description"].get("names", [])
+    labels = dict(zip(ids, topic_labels(_terms(data), ids, names, automatic), strict=True))
     with replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging:
         (staging / MODEL).mkdir()
         changed = {"names": [[topic, name] for topic, name in names.items()], "edits": log.dumps(edits)}

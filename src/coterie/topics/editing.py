@@ -18,6 +18,7 @@ from coterie.topics.collection import Collection
 from coterie.topics.describe import Description, Reading, describe, finish, read_topics, typical_texts
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
+from coterie.topics.naming import topic_names
 from coterie.topics.reshape import Ints, Merge
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
@@ -270,7 +271,8 @@ def described(
         None if ranked is None else ranked[scorer.order],
     )
     scores = finish(documents, scorer, reading, description)
-    description = replace(description, examples=typical_texts(reading, description, scores))
+    names = topic_names(collection, model.vectorizer_, scores.topic, description, scorer.banned)
+    description = replace(description, examples=typical_texts(reading, description, scores), names=names)
     log, skipped = ((), 0) if before is None else (before.log, before.skipped)
     return State(edited, description, scores, _topics(model, edited, description), log, skipped)
 
@@ -295,7 +297,8 @@ def topics_of(
     """Topics as people read them."""
     total = max(float(description.sizes.sum()) + description.lost, 1e-300)
     ids = edited.scorer.ids
-    labels = topic_labels([[display[c] for c in columns] for columns in description.terms], ids, edited.names)
+    terms = [[display[c] for c in columns] for columns in description.terms]
+    labels = topic_labels(terms, ids, edited.names, description.names)
     return Topics(
         Topic(
             id=topic,

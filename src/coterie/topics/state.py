@@ -203,6 +203,7 @@ def _pack_description(description: Description) -> dict[str, Any]:
         "terms": [columns.astype(np.int64) for columns in description.terms],
         "coherence": description.coherence,
         "distinctiveness": description.distinctiveness,
+        "names": list(description.names),
         "confidence": {
             "centers": description.confidence.centers,
             "company": description.confidence.purity,
@@ -220,6 +221,8 @@ def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dime
     for name in ("sizes", "centers", "coherence", "distinctiveness"):
         finite(state[name])
     require(all(((c >= 0) & (c < n_terms)).all() for c in terms), "a topic names a term that is not there")
+    names = tuple(map(_string, state.get("names", [])))
+    require(len(names) in (0, n_topics), "topics and names differ")
     lengths = {len(state[name]) for name in ("terms", "sizes", "centers", "coherence", "distinctiveness")}
     require(lengths == {n_topics} and state["centers"].shape[1] == dimensions, "topics and centres differ")
     return Description(
@@ -232,6 +235,7 @@ def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dime
         coherence=state["coherence"],
         distinctiveness=state["distinctiveness"],
         examples=(),
+        names=names,
         confidence=_unpack_confidence(state["confidence"], n_topics, dimensions),
     )
 
