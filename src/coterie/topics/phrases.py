@@ -91,10 +91,10 @@ def common_phrases(tokens: Tokens, topics: Ints, weights: Array, n_topics: int, 
             spelled[:, length - 1] = keys % n_terms
         once = np.unique(number * len(topics) + tokens.row[start])
         phrase, row = once // max(len(topics), 1), once % max(len(topics), 1)
-        everywhere = np.bincount(phrase, weights[row], len(spelled))
+        everywhere = np.bincount(phrase, weights[row], len(spelled)).astype(np.float64)
         some = topics[row] >= 0
         keys, inverse = np.unique(phrase[some] * n_topics + topics[row[some]], return_inverse=True)
-        here = np.bincount(inverse, weights[row[some]], len(keys))
+        here = np.bincount(inverse, weights[row[some]], len(keys)).astype(np.float64)
         kept = here >= _TEXTS
         phrase, topic = keys[kept] // n_topics, keys[kept] % n_topics
         found.append(Phrases(topic, spelled[phrase], here[kept], everywhere[phrase]))
