@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -37,11 +37,15 @@ _KEPT_STATES, _KEPT_STEPS = 20, 200
 
 @dataclass(frozen=True)
 class Edited:
-    """What edits have made of the topics: how texts are scored, names by topic, and topics by pinned text."""
+    """What edits have made of topics: how texts are scored, what topics are called, where texts are pinned.
+
+    Names and descriptions are by topic, pins are topics by text.
+    """
 
     scorer: Scorer
     names: Mapping[int, str]
     pins: Mapping[str, int]
+    descriptions: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,12 @@ class Edits(Sequence[Edit]):
     def __init__(self, model: TopicModel):
         self._model = model
 
-    def rename(self, topic: int | str, label: str) -> Edits:
-        """Give a topic another label. Topics are named by id, by label, or by the beginning of a label."""
-        return self.apply(Edit("rename", self._references(topic), label=label))
+    def rename(self, topic: int | str, label: str, description: str = "") -> Edits:
+        """Give a topic another label, and a description if you like.
+
+        Topics are named by id, by label, or by the beginning of a label.
+        """
+        return self.apply(Edit("rename", self._references(topic), label=label, description=description))
 
     def merge(self, into: int | str, *others: int | str) -> Edits:
         """Merge other topics into one."""
@@ -310,6 +317,7 @@ def topics_of(
             coherence=float(description.coherence[at]),
             distinctiveness=float(description.distinctiveness[at]),
             examples=examples[at],
+            description=edited.descriptions.get(topic, ""),
         )
         for at, topic in enumerate(ids)
     )
@@ -335,7 +343,9 @@ def _applied(model: TopicModel, edit: Edit, columns: Mapping[str, Ints]) -> Edit
     if len(set(topics)) < len(topics):
         raise InputError(f"cannot {edit}: these are one topic by now")
     if edit.kind == "rename":
-        return replace(edited, names={**edited.names, topics[0]: edit.label.strip()})
+        said = {topics[0]: edit.description.strip()} if edit.description.strip() else {}
+        names = {**edited.names, topics[0]: edit.label.strip()}
+        return replace(edited, names=names, descriptions={**edited.descriptions, **said})
     if edit.kind == "pin":
         if not edit.text.strip():
             raise InputError("an empty text cannot be moved: every other empty text would go with it")

@@ -81,6 +81,11 @@ def topic_names(
     )
 
 
+def readable_terms(vectorizer: Vectorizer, banned: Sequence[int] = ()) -> Flags:
+    """Which terms say something by themselves."""
+    return _wording(vectorizer, filler(vectorizer.analyzer().languages), banned).whole
+
+
 @dataclass(frozen=True)
 class Wording:
     """What terms may do in a name; the flags have an entry for each term.

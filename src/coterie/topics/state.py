@@ -109,6 +109,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
         "banned": list(edited.scorer.banned),
         "seed_names": _pack_names(fitted.names),
         "names": _pack_names(edited.names),
+        "descriptions": _pack_names(edited.descriptions),
         "pins": [[text, topic] for text, topic in edited.pins.items()],
         "edits": log.dumps(state.log),
         "description": _pack_description(state.description),
@@ -134,7 +135,8 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     banned = tuple(_number(column, n_terms) for column in data["banned"])
     pins = {_string(text): topic for text, topic in data["pins"]}
     require(set(pins.values()) <= set(ids), "a text is pinned to a topic that is not there")
-    edited = Edited(Scorer(method, scorer.order, changes, banned), _unpack_names(data["names"]), pins)
+    names, descriptions = (_unpack_names(data.get(part, [])) for part in ("names", "descriptions"))
+    edited = Edited(Scorer(method, scorer.order, changes, banned), names, pins, descriptions)
     model.n_texts_ = int(data["n_texts"])
     model.number_of_topics_ = unpack_value(data["number_of_topics"])
     description = _unpack_description(data["description"], len(ids), n_terms, method.dimensions)
