@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from socket import socket
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -93,8 +94,9 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {self.key}"
         try:
             connection.request("POST", f"{parts.path.rstrip('/')}/chat/completions", body, headers)
-            response = connection.getresponse()
-            content = _read(connection, response, until)
+            wire = connection.sock  # the connection forgets it if the server wants to close
+            with connection.getresponse() as response:
+                content = _read(wire, response, until)
         except TimeoutError:
             raise _Again(f"no answer within {self.timeout:g} seconds") from None
         except ConnectionRefusedError:
@@ -123,15 +125,14 @@ class Endpoint:
         raise Refused(f"{self.url} answered {status}; {why}")
 
 
-def _read(connection: http.client.HTTPConnection, response: http.client.HTTPResponse, until: float) -> bytes:
+def _read(wire: socket, response: http.client.HTTPResponse, until: float) -> bytes:
     """All of an answer, however slowly it comes, until the time is up."""
     content = b""
     while True:
         left = until - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        if connection.sock is not None:
-            connection.sock.settimeout(left)
+        wire.settimeout(left)
         piece = response.read1(1 << 16)
         content += piece
         if len(content) > _LARGEST:
