@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from coterie import TopicModel, Vectorizer
 from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.errors import InputError
+from coterie.results import Topic
 from coterie.text.filler import filler
 from coterie.text.languages import stop_words
 from coterie.topics.labels import topic_labels
@@ -212,10 +213,10 @@ def test_names_may_be_swapped():
 
 
 def test_a_prompt_has_texts_only_if_asked_for_and_no_address():
-    texts = ["write to ann@mail.example about order 12345", "order lost", "lost letter"]
-    model = TopicModel(1).fit(texts)
-    assert "write to" not in topic_prompt(model.topics[0])
-    prompt = topic_prompt(model.topics[0], texts=True)
+    text = "write to ann@mail.example about order 12345"
+    topic = Topic(0, "order 12345", ("order", "12345"), (0.5, 0.5), 3, 1.0, 0.0, 1.0, (text,))
+    assert "write to" not in topic_prompt(topic)
+    prompt = topic_prompt(topic, texts=True)
     assert "write to [email] about order [number]" in prompt
     assert "ann" not in prompt
     assert "12345" not in prompt

@@ -151,6 +151,8 @@ def topics_table(
     for topic in ranked:
         own = ", ".join(topic.terms[:terms])
         rows.append([topic.id, topic.size, f"{topic.share:.1%}", topic.label, own, f"{topic.coherence:.2f}"])
+        if topic.description:
+            rows.append(["", "", "", "", safe(topic.description), ""])
         for text in topic.examples[:examples]:
             rows.append(["", "", "", "", f"· {safe(text, 100)}", ""])
     if without_words:

@@ -72,12 +72,19 @@ def topic_names(
     sizes = np.bincount(sample.topics[known], weights[known], n_topics).astype(np.float64)
     strength = _strength(description)
     tried = _best(phrases, strength, description, sizes, wording)
-    written = spellings(
-        [[phrase.terms for phrase in some] for some in tried], sample, collection, vectorizer, words
-    )
+
+    def written(tried: Sequence[Sequence[Candidate]]) -> list[Candidate]:
+        spelled = spellings(
+            [[phrase.terms for phrase in some] for some in tried], sample, collection, vectorizer, words
+        )
+        return [_chosen(some, of_topic) for some, of_topic in zip(tried, spelled, strict=True)]
+
+    # most topics are named by the first, so the others are looked up only where they are needed
+    chosen = written([some[:1] for some in tried])
+    others = written([[] if first.written else some[1:] for some, first in zip(tried, chosen, strict=True)])
     return tuple(
-        _completed(topic, _chosen(tried[topic], written[topic]), strength[topic], description, wording)
-        for topic in range(n_topics)
+        _completed(topic, first if first.written else other, strength[topic], description, wording)
+        for topic, (first, other) in enumerate(zip(chosen, others, strict=True))
     )
 
 

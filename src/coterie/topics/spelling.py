@@ -47,7 +47,7 @@ def spellings(
     """The phrases of each topic as most of its texts write them; empty for one that most do not have in one
     piece.
     """
-    tokens, texts = sample.tokens, sample.texts
+    tokens, lengths = sample.tokens, sample.texts.lengths
     of_token = sample.topics[tokens.row]
     by_topic = np.argsort(of_token, kind="stable")
     edges = np.searchsorted(of_token[by_topic], np.arange(len(phrases) + 1))
@@ -68,7 +68,7 @@ def spellings(
         for at in begin.tolist():
             row, last = int(tokens.row[at]), int(tokens.at[at + len(phrase) - 1])
             text, forms = written[row]
-            if len(forms) >= texts.lengths[row]:  # else the words are counted in another way
+            if len(forms) >= lengths[row]:  # else the words are counted in another way
                 spans[_span(text, forms, int(tokens.at[at]), last, words)] += 1
         return _with_capitals(_usual(spans), [display[column] for column in phrase])
 
