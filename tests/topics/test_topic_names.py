@@ -106,7 +106,7 @@ def test_names_in_other_languages():
 WORDS = ["card", "lost", "tried", "does", "n't", "m", "the", "my", "new", "refund", "bank", "2", "of", "up"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=4, max_size=30)
 )
@@ -130,6 +130,78 @@ def test_a_phrase_over_the_end_of_a_sentence_is_no_name():
     texts = ["lost my card. refund it", "lost my card, refund now", "lost card! refund"] * 4
     model = TopicModel(1).fit(texts)
     assert "card refund" not in re.sub(r"[^\w ]", "", model.topics[0].label.split(",")[0])
+
+
+def test_a_phrase_of_two_topics_names_neither():
+    wrong = ["exchange rate wrong", "the exchange rate is wrong", "wrong exchange rate", "rate wrong today"]
+    pounds = [
+        "exchange rate for pounds",
+        "pounds exchange rate",
+        "which exchange rate for pounds",
+        "pounds to euros",
+    ]
+    model = TopicModel(2).fit((wrong + pounds + ["exchange rate"]) * 4)
+    names = labels(model)
+    assert "exchange rate" not in names
+    assert {word for name in names for word in ("wrong", "pounds") if word in name} == {"wrong", "pounds"}
+
+
+def test_half_of_a_phrase_is_no_name():
+    texts = [
+        "bank of scotland crash",
+        "install bank of scotland",
+        "update of bank of scotland",
+        "bank of scotland",
+        "reset pin",
+        "pin reset",
+        "new pin",
+    ] * 4
+    assert any("bank of scotland" in name.lower() for name in labels(TopicModel(2).fit(texts)))
+
+
+def test_a_piece_of_a_question_is_no_name():
+    texts = [
+        "how long is the wait",
+        "long is the wait today",
+        "so long is the wait?",
+        "reset pin",
+        "pin reset",
+    ] * 4
+    assert not any("is the" in name for name in labels(TopicModel(2).fit(texts)))
+
+
+def test_a_particle_stays_with_its_verb():
+    texts = [
+        "how do I top up",
+        "top up my card",
+        "cannot top up",
+        "top up failed",
+        "lost wallet",
+        "wallet lost",
+    ] * 4
+    assert any(name.startswith("top up") for name in labels(TopicModel(2).fit(texts)))
+
+
+def inside(branch):
+    return [branch, *(below for part in branch.parts for below in inside(part))]
+
+
+def test_the_tree_has_a_few_groups_that_differ():
+    rng = np.random.default_rng(0)
+    texts = []
+    for topic in range(12):
+        words = [f"group{topic // 3}", *(f"word{topic}{letter}" for letter in "abcd")]
+        texts += [
+            " ".join(rng.permutation([words[0], *rng.choice(words[1:], 2, replace=False)])) for _ in range(25)
+        ]
+    root = TopicModel(12).fit(texts).hierarchy()
+    assert root.label == "all texts"
+    assert 5 <= len(root.parts) <= 8
+    for branch in inside(root):
+        for part in branch.parts:
+            if part.parts:
+                assert not set(part.label.split(", ")) & set(branch.label.split(", "))
+                assert part.label
 
 
 def slow_phrases(texts, topics, weights, usable, passable):

@@ -17,13 +17,15 @@ class Filler:
 
     `empty` words say nothing in a name. A name does not end with an `opening` word, which needs another one
     after it. A `breaking` stop word does not stand inside a name: *countries do you support* is no name.
-    `particles` belong to the verb before them: *top up*.
+    `particles` belong to the verb before them: *top up*. What a pattern of `questions` is found in is a piece
+    of a question: *long is the wait*.
     """
 
     empty: frozenset[str] = frozenset()
     opening: frozenset[str] = frozenset()
     breaking: frozenset[str] = frozenset()
     particles: frozenset[str] = frozenset()
+    questions: tuple[str, ...] = ()
 
 
 def _words(text: str) -> frozenset[str]:
@@ -32,20 +34,21 @@ def _words(text: str) -> frozenset[str]:
 
 _ENGLISH = Filler(
     empty=_words(
-        """able accidentally actually ago already anymore anyone anything apparently appear appears ask asked
-        asking asks basically believe best better came cant come comes coming correctly couple currently
-        decide decided did didn didnt different do does doesn doesnt doing don done dont easily easy exactly
-        expect explain figure fine fix following gave get gets getting give given gives giving go goes going
-        gone gonna good got gotten great guess guys happen happened happening happens hello help helped
-        helping helps hey hi hope idea im instead isn isnt issue ive just keep keeps kept kind know knowing
-        knows lately let lets like likes little look looked looking looks lot lots made make makes making
-        maybe mean meaning means meant mention need needed needing needs nice ok okay particular people
-        please pls possible possibly pretty probably problem proper properly quick quickly quite really
-        reason recently right said saw say saying says see seem seems seen simple simply something sort
-        stuff suggest suppose supposed sure tell telling tells thank thanks thing things think thinking
-        thinks thought today told tomorrow took totally tried tries try trying understand use used uses
-        using usually various want wanted wanting wants wasn way ways went wish won wonder wondering wont
-        wouldn yeah yes yesterday"""
+        """able accidentally actually ago already am anymore anyone anything apparently appear appears ask
+        asked asking asks basically believe best better came cant come comes coming correctly couple
+        currently dear decide decided did didn didnt different do does doesn doesnt doing don done dont
+        easily easy etc exactly expect explain figure fine fix following friday gave get gets getting give
+        given gives giving go goes going gone gonna good got gotten great guess guys happen happened
+        happening happens hello help helped helping helps hey hi hope idea im instead isn isnt issue ive
+        just keep keeps kept kind know knowing knows lately let lets like likes little look looked looking
+        looks lot lots made make makes making maybe mean meaning means meant mention monday need needed
+        needing needs nice ok okay particular people please pls pm possible possibly pretty probably problem
+        proper properly quick quickly quite really reason recently regards right said saturday saw say
+        saying says see seem seems seen simple simply something sort stuff suggest sunday suppose supposed
+        sure tell telling tells thank thanks thing things think thinking thinks thought thursday today told
+        tomorrow took totally tried tries try trying tuesday understand use used uses using usually various
+        want wanted wanting wants wasn way ways wednesday went wish won wonder wondering wont wouldn yeah
+        yes yesterday"""
     ),
     opening=_words(
         """additional another certain couple current different extra few first following further last
@@ -59,6 +62,7 @@ _ENGLISH = Filler(
         everyone cannot can't won't couldn't wouldn't here however"""
     ),
     particles=_words("up off out down back away"),
+    questions=(r"(?i)\b(?:is|are|was|were) (?:the|a|an|my|your|our|his|her|their)\b",),
 )
 _BY_LANGUAGE = {"english": _ENGLISH}
 
@@ -75,4 +79,5 @@ def filler(languages: Iterable[str]) -> Filler:
         frozenset().union(*(each.opening for each in lists)),
         frozenset().union(*(each.breaking for each in lists)),
         frozenset().union(*(each.particles for each in lists)),
+        tuple(pattern for each in lists for pattern in each.questions),
     )

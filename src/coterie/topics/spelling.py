@@ -81,7 +81,8 @@ def spellings(
 def _span(text: str, forms: Sequence[str], first: int, last: int, words: Filler) -> tuple[str, bool]:
     """The forms as they stand in the text, and whether the text starts with them.
 
-    Empty where more than a space or a hyphen is between them, or they are too long for a name.
+    Empty where more than a space or a hyphen is between them, where they are a piece of a question, or too
+    long for a name.
     """
     after = [form.lower() for form in forms[last + 1 : last + 3]]
     with_particle = bool(after) and after[0] in words.particles and not _MORE & {*after[1:]}
@@ -93,6 +94,8 @@ def _span(text: str, forms: Sequence[str], first: int, last: int, words: Filler)
         pattern += r"[ /\-]?" + own if UNSPACED.match(piece) else r"[ /\-]" + own
     found = re.search(rf"(?:\b\w+-)?{pattern}(?:-\w+\b)?", text)  # half of top-up is no word
     if found is None or len(found.group()) > _CHARACTERS:
+        return "", False
+    if any(re.search(question, found.group()) for question in words.questions):
         return "", False
     return found.group(), not any(map(str.isalnum, text[: found.start()]))
 
