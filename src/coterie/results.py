@@ -31,7 +31,7 @@ class Topic:
     in the topic. `size` is the number of texts, without those that have no known word, and `share` is their
     share of all texts. `coherence` is the mean NPMI of the first terms in the texts, −1 … 1;
     `distinctiveness` is the share of their uses that falls into this topic, 0 … 1. `examples` are typical
-    texts, all different.
+    texts, all different. `description` is a sentence that a person or a language model gave, else empty.
     """
 
     id: int
@@ -43,6 +43,7 @@ class Topic:
     coherence: float
     distinctiveness: float
     examples: tuple[str, ...]
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +195,10 @@ class Similar:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch of the topic tree: a topic, or two branches and the terms they share.
+    """A branch of the topic tree: a topic, or two and more branches.
 
-    `height` is the distance between the two branches, 0 for a topic.
+    The label of a branch is what sets it apart from the branches beside it. `height` is the distance between
+    its parts, 0 for a topic.
     """
 
     topics: tuple[int, ...]
@@ -237,11 +239,13 @@ class Topics(tuple[Topic, ...]):
                 "distinctiveness": [topic.distinctiveness for topic in self],
                 "terms": [list(topic.terms) for topic in self],
                 "examples": [list(topic.examples) for topic in self],
+                "description": [topic.description for topic in self],
             },
             schema={
                 "topic": pl.Int64, "label": pl.String, "size": pl.Int64, "share": pl.Float64,
                 "coherence": pl.Float64, "distinctiveness": pl.Float64,
                 "terms": pl.List(pl.String), "examples": pl.List(pl.String),
+                "description": pl.String,
             },
         )  # fmt: skip
 

@@ -12,7 +12,11 @@ from coterie.cli import COMMANDS, main
 from typed import typed
 
 #: Examples that need the network; what they do is tested against a server on this machine.
-NETWORK = {"coterie data fetch tweet"}
+NETWORK = {
+    "coterie data fetch tweet",
+    "coterie name run --endpoint http://localhost:11434/v1 --model llama3.2",
+    "coterie name run --endpoint http://localhost:11434/v1 --model llama3.2 --send-texts --yes",
+}
 #: Examples that serve until Ctrl-C; the command is tested beside the server.
 SERVING = {"coterie explore run", "coterie explore --folder . --no-browser"}
 SUBJECTS = {

@@ -280,7 +280,7 @@ def test_terms_of_a_group_are_not_by_chance(model):
     assert set(map(tuple, model.over_time(dates, "month")["terms"].to_list())) == {()}
     lost = [dt.date(2024, 2 if "lost" in text else 1, 1) for text in TEXTS * 600]
     terms = {
-        (row["label"].split(", ")[0], row["period"].month): row["terms"]
+        (model.topics[row["topic"]].terms[0], row["period"].month): row["terms"]
         for row in model.over_time(lost, "month").iter_rows(named=True)
     }
     assert terms["parcel", 2] == ["lost"]

@@ -1,6 +1,7 @@
 """What is shown of topics, against counts made by hand."""
 
 import datetime as dt
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -114,7 +115,7 @@ def test_labels_tell_topics_apart(model):
     labels = [topic.label for topic in model.topics]
     assert len(set(labels)) == len(labels)
     for topic in model.topics:
-        assert topic.label == ", ".join(topic.terms[:3])
+        assert set(re.findall(r"\w+", topic.label)) <= set(topic.terms)
 
 
 def test_a_topic_of_all_texts_is_named_by_its_most_frequent_words():
@@ -138,7 +139,7 @@ def test_numbers_and_signs_do_not_name_a_topic():
     ] * 3
     model = TopicModel(n_topics=2).fit(texts)
     label = next(topic.label for topic in model.topics if "404" in topic.terms)
-    assert set(label.split(", ")) <= {"server", "crash"}
+    assert set(re.findall(r"\w+", label)) <= {"server", "crash"}
 
 
 def test_topics_as_a_table(model):
@@ -426,7 +427,7 @@ def test_the_words_of_a_class_are_those_the_topic_uses_there():
     classes = ["one", "two"] * 20
     model = TopicModel(n_topics=2).fit(texts)
     found = {
-        (row["label"].split(", ")[0], row["class"]): row["terms"]
+        (model.topics[row["topic"]].terms[0], row["class"]): row["terms"]
         for row in model.by_class(classes).iter_rows(named=True)
     }
     assert found["parcel", "one"][0] == "van"
@@ -454,7 +455,7 @@ def assert_a_tree(model):
     for branch in walk(root):
         assert branch.size == sum(by_id[topic].size for topic in branch.topics)
         if branch.parts:
-            assert len(branch.parts) == 2
+            assert len(branch.parts) >= 2
             assert sorted(t for part in branch.parts for t in part.topics) == sorted(branch.topics)
             assert all(branch.height >= part.height - 1e-9 for part in branch.parts)
         else:

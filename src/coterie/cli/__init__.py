@@ -28,6 +28,7 @@ COMMANDS = {
     "explore": "Explore and edit a run in the browser.",
     "assign": "Assign new texts to the topics of a run.",
     "edit": "Rename, merge or split topics, ban terms, pin texts.",
+    "name": "Name topics with a language model of your choice.",
     "evaluate": "Measure the quality of the topics of a run.",
     "compare": "Compare methods and numbers of topics on a file.",
     "weights": "Compare term weights: idf and Ncut.",

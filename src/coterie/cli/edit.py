@@ -56,7 +56,7 @@ def rename(run: Path, topic: str, label: str) -> None:
 
     with shown():
         done = relabelled(run, topic, label)
-    click.echo(safe(f"done: {done.edit}"))
+    click.echo(safe(f"done: {done.edits[0]}"))
     console().print(topics_table(done.changed, title="changed topics"))
 
 
@@ -127,14 +127,22 @@ def pin(run: Path, text: str, topic: str) -> None:
 
 @edit.command()
 @_run_argument
-def undo(run: Path) -> None:
-    """Undo the last edit.
+@click.option(
+    "--last",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of edits to undo.",
+)
+def undo(run: Path, last: int) -> None:
+    """Undo the last edit, or the last few.
 
     \b
     Example:
       coterie edit rename run 0 "Deliveries" && coterie edit undo run
     """
-    _edited(run, lambda edits: edits.undo(), stamp=False)
+    _edited(run, lambda edits: edits.undo(last), stamp=False)
 
 
 @edit.command("log")

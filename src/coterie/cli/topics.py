@@ -136,12 +136,6 @@ def topics(
         _write(frame, out)
 
 
-def _has_default_label(topic: Topic) -> bool:
-    """Whether the label is just the first terms of the topic."""
-    parts, worded = topic.label.split(", "), [term for term in topic.terms if any(map(str.isalpha, term))]
-    return len(parts) >= min(3, len(worded)) and parts == (worded or list(topic.terms))[: len(parts)]
-
-
 def topics_table(
     topics: Sequence[Topic],
     terms: int = _TERMS,
@@ -158,14 +152,13 @@ def topics_table(
     rows: list[list[Any]] = []
     for topic in ranked:
         own = ", ".join(topic.terms[:terms])
-        named = "" if _has_default_label(topic) else topic.label
-        rows.append([topic.id, topic.size, f"{topic.share:.1%}", named, own, f"{topic.coherence:.2f}"])
+        rows.append([topic.id, topic.size, f"{topic.share:.1%}", topic.label, own, f"{topic.coherence:.2f}"])
+        if topic.description:
+            rows.append(["", "", "", "", safe(topic.description), ""])
         for text in topic.examples[:examples]:
             rows.append(["", "", "", "", f"· {safe(readable(text), 100)}", ""])
     if without_words:
         rows.append(["", without_words, f"{without_words / n_texts:.1%}", "", "(no known word)", ""])
-    if not any(row[3] for row in rows):  # no topic was named by hand, so the terms are enough
-        headings, rows = headings[:3] + headings[4:], [row[:3] + row[4:] for row in rows]
     many = f"{len(topics)} topics" if len(topics) != 1 else "1 topic"
     return table(headings, rows, title=title or many, right=["share", "coherence"])
 

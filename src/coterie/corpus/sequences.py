@@ -46,6 +46,11 @@ class Sequences:
         position = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
         return Sequences(self.ids[position], offsets)
 
+    def beginnings(self, most: int) -> Sequences:
+        """The first tokens of each text."""
+        at = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)
+        return Sequences(self.ids[at < most], offsets_of(np.minimum(self.lengths, most)))
+
     def known(self) -> Sequences:
         """The same texts without the words outside the vocabulary."""
         keep = self.ids > UNKNOWN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -195,6 +196,20 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         """Column numbers of the words of each text, in text order; −1 for a word outside the vocabulary."""
         check_is_fitted(self, "vocabulary_")
         return Sequences.concatenate([self._known(batch)[0] for batch in _batches(texts)[0]])
+
+    def forms(self, texts: Any) -> list[list[str]]:
+        """The words of each text as written, in text order; needs no fit.
+
+        >>> Vectorizer().forms(["My card's gone!"])
+        [['My', "card's", 'gone']]
+        """
+        found: list[list[str]] = []
+        for batch in _batches(texts)[0]:
+            encoder = Encoder(self.analyzer(), self._checked_tokenizer())
+            encoded, names = encoder.encode(batch).sequences, encoder.forms().to_list()
+            words = [names[number] for number in encoded.ids]
+            found += [words[a:b] for a, b in pairwise(encoded.offsets.tolist())]
+        return found
 
     def stop_word_counts(self, texts: Any) -> csr_matrix:
         """Count the stop words of texts, and pairs of them that follow each other, whatever is between them.

@@ -53,7 +53,7 @@ class Locator:
 
     def locate(self, texts: Sequence[str]) -> list[list[Located]]:
         """The words of each text that are counted, in reading order."""
-        counted = self._vectorizer.counted_texts(pl.Series(texts, dtype=pl.String))  # as long as the texts are
+        counted = self._vectorizer.counted_texts(pl.Series(texts, dtype=pl.String))  # of the same length
         pieces = [list(_between_spaces(text)) for text in counted]
         distinct = list(dict.fromkeys(piece for found in pieces for _, piece in found))
         forms = dict(zip(distinct, self._forms(distinct), strict=True))

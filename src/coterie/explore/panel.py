@@ -37,6 +37,8 @@ Ints = npt.NDArray[np.int64]
 
 #: Terms of a topic in short.
 _TERMS = 8
+#: Characters of a description that are shown.
+_DESCRIPTION = 1_000
 #: Terms a reader may rank, and the settings of the slider by whose best they are chosen.
 _CANDIDATES, _SETTINGS = 200, np.linspace(0.0, 1.0, 9)
 #: A term that the topic uses less often is distinctive by chance.
@@ -96,6 +98,7 @@ class Panel:
                 id=topic.id,
                 label=topic.label,
                 named=topic.id in self._model.state.edited.names,
+                description=topic.description[:_DESCRIPTION],
                 size=topic.size,
                 share=topic.share,
                 terms=list(topic.terms[:_TERMS]),

@@ -69,6 +69,7 @@ class Brief(BaseModel):
     id: int
     label: str
     named: bool = Field(description="whether the label was set by hand")
+    description: str = Field(description="a sentence that was given, or empty")
     size: int = Field(description="number of texts, without those that have no known word")
     share: float = Field(description="share of all texts")
     terms: list[str] = Field(description="the most distinctive, at most 8")

@@ -121,6 +121,7 @@ def _cards(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
         {
             "id": topic.id,
             "label": wording.topic_label(topic.label),
+            "description": wording.topic_description(topic.description),
             "size": topic.size,
             "share": round(topic.share, 6),
             "terms": [

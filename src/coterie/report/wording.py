@@ -113,6 +113,11 @@ def topic_label(label: str) -> str:
     return shortened(label, 90)
 
 
+def topic_description(description: str) -> str:
+    """The description of a topic, cut if it is very long."""
+    return shortened(description, 300)
+
+
 def edit_lines(edits: Sequence[Any]) -> dict[str, Any]:
     """The first edits as sentences, and how many more there are."""
     return {

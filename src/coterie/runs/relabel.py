@@ -44,25 +44,57 @@ _ROWS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Renamed:
-    """What `rename` did: the edit, and the topics whose labels are others now."""
+class Given:
+    """What was given to topics, by id: names and descriptions."""
 
-    edit: Edit
+    names: Mapping[int, str]
+    descriptions: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What `rename` did: the edits, and the topics whose labels or descriptions are others now."""
+
+    edits: list[Edit]
     changed: list[Topic]
 
 
 def rename(folder: Path, topic: int | str, label: str) -> Renamed:
     """Give a topic of a run another label, as ``model.edits.rename`` and ``run.save`` would."""
+    return rename_topics(folder, {topic: label})
+
+
+def rename_topics(
+    folder: Path, names: Mapping[int | str, str], descriptions: Mapping[int | str, str] | None = None
+) -> Renamed:
+    """Give topics of a run other labels, and some of them descriptions; all or none."""
     with FolderLock(folder).acquire() as lock:
         info, data, before = read_steadily(folder, _read)
-        chosen = log.named_topic(topic, before)
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        edit = Edit("rename", (Reference.to(chosen),), label=label, made=made)
-        log.check(edit)
-        names = {int(number): str(name) for number, name in data["names"]} | {chosen.id: label.strip()}
-        relabel(folder, names, (*log.loads(data["edits"], "the edits of the model"), edit), lock)
+        edits = []
+        for topic, label in names.items():
+            to = (Reference.to(log.named_topic(topic, before)),)
+            edits.append(
+                Edit("rename", to, label, made=made, description=(descriptions or {}).get(topic, ""))
+            )
+            log.check(edits[-1])
+        given = _given(data)
+        new = {edit.topics[0].id: edit for edit in edits}
+        said = {topic: edit.description.strip() for topic, edit in new.items() if edit.description.strip()}
+        called = {topic: edit.label.strip() for topic, edit in new.items()}
+        given = Given({**given.names, **called}, {**given.descriptions, **said})
+        relabel(folder, given, (*log.loads(data["edits"], "the edits of the model"), *edits), lock)
         after = _topics(folder, data, info)
-    return Renamed(edit, [new for old, new in zip(before, after, strict=True) if old != new])
+    return Renamed(edits, [new for old, new in zip(before, after, strict=True) if old != new])
+
+
+def _given(data: dict[str, Any]) -> Given:
+    """What was given to the topics of a model before."""
+    names, descriptions = (
+        {int(number): str(given) for number, given in data.get(part, [])}
+        for part in ("names", "descriptions")
+    )
+    return Given(names, descriptions)
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any], list[Topic]]:
@@ -97,6 +129,7 @@ def _topics(folder: Path, data: dict[str, Any], info: dict[str, Any]) -> list[To
             coherence=float(row["coherence"]),
             distinctiveness=float(row["distinctiveness"]),
             examples=(row["examples"] or "",),
+            description=row.get("description") or "",
         )
         for row in read_csv(folder / TOPICS).iter_rows(named=True)
     ]
@@ -110,18 +143,23 @@ def only_renames(before: Sequence[Edit], after: Sequence[Edit]) -> bool:
     return all(edit.kind == "rename" for edit in (*before[same:], *after[same:]))
 
 
-def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock: FolderLock) -> None:
-    """Write a run anew with topics named by `names`, and the log of edits that led to them."""
+def relabel(folder: Path, given: Given, edits: Sequence[Edit], lock: FolderLock) -> None:
+    """Write a run anew with the names and descriptions given, and the log of edits that led to them."""
     info = read_record(folder)
     data = _values(folder)
     ids: list[int] = info["topics"]
-    labels = dict(zip(ids, topic_labels(_terms(data), ids, names), strict=True))
+    automatic = data["description"].get("names", [])
+    labels = dict(zip(ids, topic_labels(_terms(data), ids, given.names, automatic), strict=True))
     with replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging:
         (staging / MODEL).mkdir()
-        changed = {"names": [[topic, name] for topic, name in names.items()], "edits": log.dumps(edits)}
+        changed = {
+            "names": [[topic, name] for topic, name in given.names.items()],
+            "descriptions": [[topic, said] for topic, said in given.descriptions.items()],
+            "edits": log.dumps(edits),
+        }
         rewrite_state(folder / MODEL, staging / MODEL, changed)
         with _reported(folder / TOPICS):
-            _relabel_topics(folder, staging, labels)
+            _relabel_topics(folder, staging, labels, given.descriptions)
         _relabel_rows(folder, staging, info, labels)
         if MAP in info["files"]:
             same_file(folder / MAP, staging / MAP)
@@ -131,7 +169,8 @@ def relabel(folder: Path, names: Mapping[int, str], edits: Sequence[Edit], lock:
         record = {**info, "made": now(), "versions": versions(), "edits_applied": len(edits) - skipped}
         if (folder / REPORT).exists():  # somebody may have moved it
             with _reported(folder / REPORT):
-                _relabel_report(check_file(folder, REPORT, info), staging / REPORT, record, labels, edits)
+                old = check_file(folder, REPORT, info)
+                _relabel_report(old, staging / REPORT, record, labels, given.descriptions, edits)
         same = (f"{MODEL}/{ARRAYS_FILE}", MAP)
         write_record(staging, record, {name: info["files"][name] for name in same if name in info["files"]})
 
@@ -157,12 +196,16 @@ def _terms(data: dict[str, Any]) -> list[list[str]]:
     return [[display[int(column)] for column in columns] for columns in data["description"]["terms"]]
 
 
-def _relabel_topics(folder: Path, staging: Path, labels: Mapping[int, str]) -> None:
+def _relabel_topics(
+    folder: Path, staging: Path, labels: Mapping[int, str], descriptions: Mapping[int, str]
+) -> None:
     topics = read_csv(folder / TOPICS)
     whole, fractions = ("topic", "size"), ("share", "coherence", "distinctiveness")
     typed = topics.with_columns(pl.col(*whole).cast(pl.Int64), pl.col(*fractions).cast(pl.Float64))
     with CsvWriter(staging / TOPICS) as sheet:
-        sheet.write(typed.with_columns(label=pl.Series([labels[topic] for topic in typed["topic"]])))
+        label = pl.Series([labels[topic] for topic in typed["topic"]])
+        description = pl.Series([descriptions.get(topic, "") for topic in typed["topic"]], dtype=pl.String)
+        sheet.write(typed.with_columns(label=label, description=description))
 
 
 def _relabel_rows(folder: Path, staging: Path, info: dict[str, Any], labels: Mapping[int, str]) -> None:
@@ -177,13 +220,19 @@ def _relabel_rows(folder: Path, staging: Path, info: dict[str, Any], labels: Map
 
 
 def _relabel_report(
-    old: Path, new: Path, record: dict[str, Any], labels: Mapping[int, str], edits: Sequence[Edit]
+    old: Path,
+    new: Path,
+    record: dict[str, Any],
+    labels: Mapping[int, str],
+    descriptions: Mapping[int, str],
+    edits: Sequence[Edit],
 ) -> None:
-    from coterie.report.wording import edit_lines, topic_label
+    from coterie.report.wording import edit_lines, topic_description, topic_label
 
     content = content_of(old.read_text(encoding="utf-8"))
     for topic in content["topics"]:
         topic["label"] = topic_label(labels[topic["id"]])
+        topic["description"] = topic_description(descriptions.get(topic["id"], ""))
     content["facts"]["made"] = record["made"]
     content |= edit_lines(edits)
     new.write_bytes(page(content).encode("utf-8"))

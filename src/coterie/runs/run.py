@@ -27,7 +27,7 @@ from coterie.runs.record import (
     edits_of,
     read_record,
 )
-from coterie.runs.relabel import only_renames, relabel
+from coterie.runs.relabel import Given, only_renames, relabel
 from coterie.runs.table import read_table
 from coterie.runs.writing import write_run
 from coterie.storage.folder import FolderLock, Outdated, read_steadily, replaced
@@ -118,7 +118,8 @@ class Run:
         self._check_current(self.folder)
         model = self.model
         if only_renames(edits_of(self.folder), tuple(model.edits)):
-            relabel(self.folder, model.state.edited.names, tuple(model.edits), lock)
+            edited = model.state.edited
+            relabel(self.folder, Given(edited.names, edited.descriptions), tuple(model.edits), lock)
             return self._written()
         frame = self.input()
         self.with_texts()

@@ -52,6 +52,7 @@ class Description:
     Texts whose words speak for no topic are in the largest, `fallback`. `lost` is the number of texts without
     a known word. `terms` are columns, the most distinctive first; `counts` topics × terms; `examples` rows
     of distinct texts. `map` has the topics in the order `by_size`, and `known` what it has shown so far.
+    `names` are phrases of the texts, empty in a model of an older version.
     """
 
     fallback: int
@@ -67,6 +68,7 @@ class Description:
     by_size: list[int] = field(default_factory=list)
     map: TopicMap | None = None
     known: Known | None = None
+    names: tuple[str, ...] = ()
 
     @cached_property
     def shares(self) -> Array:

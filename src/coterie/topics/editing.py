@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -18,6 +18,7 @@ from coterie.topics.collection import Collection
 from coterie.topics.describe import Description, Reading, describe, finish, read_topics, typical_texts
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
+from coterie.topics.naming import topic_names
 from coterie.topics.reshape import Drop, Ints, Merge
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
@@ -36,11 +37,15 @@ _KEPT_STATES, _KEPT_STEPS = 20, 200
 
 @dataclass(frozen=True)
 class Edited:
-    """What edits have made of the topics: how texts are scored, names by topic, and topics by pinned text."""
+    """What edits have made of topics: how texts are scored, what topics are called, where texts are pinned.
+
+    Names and descriptions are by topic, pins are topics by text.
+    """
 
     scorer: Scorer
     names: Mapping[int, str]
     pins: Mapping[str, int]
+    descriptions: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,12 @@ class Edits(Sequence[Edit]):
     def __init__(self, model: TopicModel):
         self._model = model
 
-    def rename(self, topic: int | str, label: str) -> Edits:
-        """Give a topic another label. Topics are named by id, by label, or by the beginning of a label."""
-        return self.apply(Edit("rename", self._references(topic), label=label))
+    def rename(self, topic: int | str, label: str, description: str = "") -> Edits:
+        """Give a topic another label, and a description if you like.
+
+        Topics are named by id, by label, or by the beginning of a label.
+        """
+        return self.apply(Edit("rename", self._references(topic), label=label, description=description))
 
     def merge(self, into: int | str, *others: int | str) -> Edits:
         """Merge other topics into one."""
@@ -275,7 +283,8 @@ def described(
         None if ranked is None else ranked[scorer.order],
     )
     scores = finish(documents, scorer, reading, description)
-    description = replace(description, examples=typical_texts(reading, description, scores))
+    names = topic_names(collection, model.vectorizer_, scores.topic, description, scorer.banned)
+    description = replace(description, examples=typical_texts(reading, description, scores), names=names)
     log, skipped = ((), 0) if before is None else (before.log, before.skipped)
     return State(edited, description, scores, _topics(model, edited, description), log, skipped)
 
@@ -300,7 +309,8 @@ def topics_of(
     """Topics as people read them."""
     total = max(float(description.sizes.sum()) + description.lost, 1e-300)
     ids = edited.scorer.ids
-    labels = topic_labels([[display[c] for c in columns] for columns in description.terms], ids, edited.names)
+    terms = [[display[c] for c in columns] for columns in description.terms]
+    labels = topic_labels(terms, ids, edited.names, description.names)
     return Topics(
         Topic(
             id=topic,
@@ -312,6 +322,7 @@ def topics_of(
             coherence=float(description.coherence[at]),
             distinctiveness=float(description.distinctiveness[at]),
             examples=examples[at],
+            description=edited.descriptions.get(topic, ""),
         )
         for at, topic in enumerate(ids)
     )
@@ -337,7 +348,9 @@ def _applied(model: TopicModel, edit: Edit, columns: Mapping[str, Ints]) -> Edit
     if len(set(topics)) < len(topics):
         raise InputError(f"cannot {edit}: these are one topic by now")
     if edit.kind == "rename":
-        return replace(edited, names={**edited.names, topics[0]: edit.label.strip()})
+        said = {topics[0]: edit.description.strip()} if edit.description.strip() else {}
+        names = {**edited.names, topics[0]: edit.label.strip()}
+        return replace(edited, names=names, descriptions={**edited.descriptions, **said})
     if edit.kind == "pin":
         if not edit.text.strip():
             raise InputError("an empty text cannot be moved: every other empty text would go with it")

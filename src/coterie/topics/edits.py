@@ -20,8 +20,8 @@ Kind = Literal["rename", "merge", "split", "ban", "pin"]
 _TERMS = 10
 #: A topic with a smaller part of those terms is another one.
 _SAME = 0.3
-#: Version of the log.
-VERSION = 1
+#: Version of the log; since 2 a rename may have a description.
+VERSION = 2
 #: Longest text or label, most topics, parts and terms of an edit: more is no edit by a person.
 _LONGEST, _MOST = 1_000_000, 1_000
 
@@ -51,7 +51,7 @@ Named = TypeVar("Named", Topic, Reference)
 class Edit:
     """One change to topics.
 
-    - rename: `topics[0]` is called `label`
+    - rename: `topics[0]` is called `label`, and described by `description` if there is one
     - merge: all `topics` become the first
     - split: `topics[0]` falls into `parts`
     - ban: `terms` count for nothing
@@ -67,6 +67,7 @@ class Edit:
     terms: tuple[str, ...] = ()
     text: str = ""
     made: str = ""
+    description: str = ""
 
     def __str__(self) -> str:
         named = [str(topic) for topic in self.topics]
@@ -135,8 +136,8 @@ def loads(text: str, where: str = "the edit log") -> tuple[Edit, ...]:
     version, rows = log.get("version"), log.get("edits")
     if isinstance(version, int) and version > VERSION:
         raise InputError(f"{where} was written by a newer coterie (version {version}); update coterie")
-    if version != VERSION or not isinstance(rows, list):
-        raise InputError(f"{where} must have version {VERSION} and a list of edits")
+    if type(version) is not int or version < 1 or not isinstance(rows, list):
+        raise InputError(f"{where} must have a version from 1 to {VERSION} and a list of edits")
     return tuple(_edit(row, f"{where}, edit {number}") for number, row in enumerate(rows, 1))
 
 
@@ -152,8 +153,10 @@ def _edit(row: Any, where: str) -> Edit:
     topics = tuple(_reference(topic, where) for topic in _list(row, "topics", where))
     parts = _parts(row.get("parts", 0), where)
     terms = tuple(_text(term, "terms", where) for term in _list(row, "terms", where))
-    label, text, made = (_text(row.get(name, ""), name, where) for name in ("label", "text", "made"))
-    edit = Edit(row["kind"], topics, label, parts, terms, text, made)
+    label, text, made, description = (
+        _text(row.get(name, ""), name, where) for name in ("label", "text", "made", "description")
+    )
+    edit = Edit(row["kind"], topics, label, parts, terms, text, made, description)
     check(edit, where)
     return edit
 
@@ -173,7 +176,7 @@ def check(edit: Edit, where: str = "the edit") -> None:
     if not isinstance(edit.kind, str) or edit.kind not in get_args(Kind):
         raise InputError(f"{where} must be one of {', '.join(get_args(Kind))}; got {shown(edit.kind)}")
     _check_types(edit, where)
-    for name in ("label", "text"):
+    for name in ("label", "text", "description"):
         _text(getattr(edit, name), name, where)
     for term in edit.terms:
         _text(term, "terms", where)

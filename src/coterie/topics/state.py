@@ -112,6 +112,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
         "banned": list(edited.scorer.banned),
         "seed_names": _pack_names(fitted.names),
         "names": _pack_names(edited.names),
+        "descriptions": _pack_names(edited.descriptions),
         "pins": [[text, topic] for text, topic in edited.pins.items()],
         "edits": log.dumps(state.log),
         "description": _pack_description(state.description),
@@ -139,7 +140,8 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     banned = tuple(_number(column, n_terms) for column in data["banned"])
     pins = {_string(text): topic for text, topic in data["pins"]}
     require(set(pins.values()) <= set(ids), "a text is pinned to a topic that is not there")
-    edited = Edited(Scorer(method, scorer.order, changes, banned), _unpack_names(data["names"]), pins)
+    names, descriptions = (_unpack_names(data.get(part, [])) for part in ("names", "descriptions"))
+    edited = Edited(Scorer(method, scorer.order, changes, banned), names, pins, descriptions)
     model.n_texts_ = int(data["n_texts"])
     model.number_of_topics_ = unpack_value(data["number_of_topics"])
     description = _unpack_description(data["description"], len(ids), n_terms, method.dimensions)
@@ -208,6 +210,7 @@ def _pack_description(description: Description) -> dict[str, Any]:
         "terms": [columns.astype(np.int64) for columns in description.terms],
         "coherence": description.coherence,
         "distinctiveness": description.distinctiveness,
+        "names": list(description.names),
         "confidence": {
             "centers": description.confidence.centers,
             "company": description.confidence.purity,
@@ -225,6 +228,8 @@ def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dime
     for name in ("sizes", "centers", "coherence", "distinctiveness"):
         finite(state[name])
     require(all(((c >= 0) & (c < n_terms)).all() for c in terms), "a topic names a term that is not there")
+    names = tuple(map(_string, state.get("names", [])))
+    require(len(names) in (0, n_topics), "topics and names differ")
     lengths = {len(state[name]) for name in ("terms", "sizes", "centers", "coherence", "distinctiveness")}
     require(lengths == {n_topics} and state["centers"].shape[1] == dimensions, "topics and centres differ")
     return Description(
@@ -237,6 +242,7 @@ def _unpack_description(state: dict[str, Any], n_topics: int, n_terms: int, dime
         coherence=state["coherence"],
         distinctiveness=state["distinctiveness"],
         examples=(),
+        names=names,
         confidence=_unpack_confidence(state["confidence"], n_topics, dimensions),
     )
 

@@ -20,7 +20,7 @@ export function openRename(id, element = null) {
   const input = h("input", { type: "text", value: topic.label, maxlength: 200, "aria-label": "Label of the topic", autocomplete: "off",
     dir: "auto" });
   if (!element) {
-    openDialog({ title: "Rename a topic", act: "rename", content: [field("Label", input, topic.named ? null : "The default label is its first words.")],
+    openDialog({ title: "Rename a topic", act: "rename", content: [field("Label", input, topic.named ? null : "The default label is a phrase of its texts.")],
       run: (dialog) => renamed(id, input.value, (body) => change(dialog, "/edits", body), () => dialog.close()) });
     input.select();
     return;

@@ -47,6 +47,7 @@ function head(topic) {
     button("ban a term…", editing("openBan", topic.id, []))) : null;
   return h("div", { class: "panel-head topic-head" }, title,
     button("×", () => chooseTopic(null), { class: "plain close", "aria-label": "Close this topic", title: "Close (Esc)" }), facts,
+    topic.description ? h("p", { class: "small" }, bdi(topic.description)) : null,
     others.length ? h("p", { class: "small" }, "and ", others.map((other, at) => [at ? ", " : "", topicName(other, 40)])) : null, actions);
 }
 

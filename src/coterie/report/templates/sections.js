@@ -106,6 +106,7 @@ function card(topic, place) {
   return h("article", { class: "card", id: `topic-${topic.id}`, "aria-labelledby": `topic-${topic.id}-title`, tabindex: -1 },
     h("details", { open: place === 0 }, h("summary", { class: "top" }, h("h3", { id: `topic-${topic.id}-title` }, swatch(topic), h("span", { class: "id" }, topic.id), bdi(topic.label)),
       h("span", { class: "number" }, arrow(time && time.changes, place), many(topic.size, "text"), h("span", { class: "quiet" }, ` · ${percent(topic.share)}`))),
+    topic.description ? h("p", {}, bdi(topic.description)) : null,
     h("div", { class: "body" },
       h("div", {}, h("h4", {}, "Words"), words),
       h("div", {}, h("h4", {}, "Typical texts"), textsList(topic.examples.map((text) => h("li", {}, text ? bdi(text) : h("span", { class: "quiet" }, "(empty)"))), "None."),
