@@ -2,8 +2,8 @@
 
 `bikes/SUBJECT.txt` has the sentences of one subject: those a message can begin with, a line `--`, and those that
 can follow. `{a|b}` is one of the alternatives, `<day>` a word of `WORDS`. `bikes/subjects.csv` says how many
-messages each month has of each subject. Planted in it: late deliveries fall, batteries rise in the last month, and
-the smart lock is a new problem of the middle of August.
+messages each month has of each subject. Planted in it: in the last month late deliveries fall, batteries rise, and the
+smart lock is a new problem.
 
     python scripts/make_bikes.py
 """
@@ -29,7 +29,20 @@ WORDS = {
     "city": ["Bristol", "Leeds", "York", "Cardiff", "Norwich", "Dublin", "Bath", "Exeter", "Derby", "Cork"],
     "n": ["2", "3", "4", "5", "6"],
 }
-NAMES = ["Anna", "Joe", "M. Hartley", "Sofia", "Declan", "Ruth", "Kwame", "Ines", "Phil", "Mrs Okafor", "Liz", "T."]
+NAMES = [
+    "Anna",
+    "Joe",
+    "M. Hartley",
+    "Sofia",
+    "Declan",
+    "Ruth",
+    "Kwame",
+    "Ines",
+    "Phil",
+    "Mrs Okafor",
+    "Liz",
+    "T.",
+]
 OPENINGS = [
     "Hi,", "Hi there,", "Hello,", "Hello team,", "Good morning,", "Dear Larkspur,", "hey", "Hi Larkspur team!",
     "Good evening.", "To whom it may concern,", "Hello again,", "Quick question:", "Morning!", "hi guys,",
@@ -67,7 +80,7 @@ SWAPS = {
 
 def main() -> None:
     """Write the file; the same script writes the same bytes."""
-    rng = random.Random(5)
+    rng = random.Random(3)
     with (HERE / "subjects.csv").open(encoding="utf-8", newline="") as file:
         subjects = list(csv.DictReader(file))
     teams = sorted({subject["team"] for subject in subjects})
@@ -97,11 +110,13 @@ def messages(subject: dict[str, str], teams: list[str], rng: random.Random) -> l
     new = next(month for month in months if subject[month] != "0")
     for month in months:
         days = calendar.monthrange(2026, int(month[-2:]))[1]
-        earliest = 16 if new == month != months[0] else 1
+        earliest = 4 if new == month != months[0] else 1
         for _ in range(int(subject[month])):
             text = ""
             while not text or text in said:
-                waiting = waiting or rng.sample(first, len(first))  # every sentence once before one comes again
+                waiting = waiting or rng.sample(
+                    first, len(first)
+                )  # every sentence once before one comes again
                 text = message(waiting.pop(), first, more, rng)
             said.add(text)
             channel = rng.choices(["email", "chat", "app"], [5, 3, 3 + 4 * (subject["team"] == "App")])[0]
@@ -122,9 +137,9 @@ def plan(rng: random.Random) -> str:
 def message(sentence: str, first: list[str], more: list[str], rng: random.Random) -> str:
     """A message that says `sentence`, with or without other sentences, words and mistakes."""
     parts = [sentence]
-    if rng.random() < 0.2:
+    if rng.random() < 0.38:
         parts.append(rng.choice([other for other in first if other != sentence]))
-    if rng.random() < 0.22:
+    if rng.random() < 0.25:
         parts.insert(rng.choice([0, 1, 1, 1, 1]), rng.choice(more))
     if rng.random() < 0.12:
         parts.append(rng.choice(ASIDES))

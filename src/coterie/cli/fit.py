@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.counting import counting_options, vectorizer_of
+from coterie.cli.in_short import in_short
 from coterie.cli.progress import shown
 from coterie.cli.shared import (
     RenamedOption,
@@ -138,7 +139,8 @@ def fit(
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
     else:
-        show_run(run, "standard input" if file == "-" else file)
+        show_topics(run, "standard input" if file == "-" else file)
+        show_next(run)
 
 
 def _stem(file: str) -> str:
@@ -174,8 +176,8 @@ def _typed(file: str) -> str:
     return shlex.join(["coterie", *map(spelled, words)])
 
 
-def show_run(run: Run, source_name: str) -> None:
-    """Print the topics, where they were written, and what to do next."""
+def show_topics(run: Run, source_name: str) -> None:
+    """Print the topics of a run that has just been fitted, and what changed."""
     from rich.text import Text
 
     model, out = run.model, console()
@@ -195,6 +197,15 @@ def show_run(run: Run, source_name: str) -> None:
             )
         )
     out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
+    if (said := in_short(run)) is not None:
+        out.print(said, soft_wrap=True)
+
+
+def show_next(run: Run) -> None:
+    """Print where the run was written, and what to do with it."""
+    from rich.text import Text
+
+    out = console()
     seconds = f" in {sum(run.info['seconds'].values()):.1f} s; open "
     page = str(run.folder / "report.html")
     out.print(
@@ -204,6 +215,7 @@ def show_run(run: Run, source_name: str) -> None:
     )
     folder = shlex.quote(str(run.folder))
     hints = {
+        f"coterie explore {folder}": "look at the map, search, read and edit in the browser",
         f"coterie topics {folder} --examples 3": "show typical texts of each topic",
         f"coterie assign {folder} new.csv": "assign new texts to these topics",
         f"coterie edit rename {folder} 0 'A name'": "edit topics; also merge, split, ban, pin, undo",
