@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.counting import counting_options, vectorizer_of
-from coterie.cli.in_short import in_short
+from coterie.cli.in_short import dates_of, in_short
 from coterie.cli.progress import shown
 from coterie.cli.shared import (
     RenamedOption,
@@ -220,7 +220,8 @@ def show_next(run: Run) -> None:
         f"coterie assign {folder} new.csv": "assign new texts to these topics",
         f"coterie edit rename {folder} 0 'A name'": "edit topics; also merge, split, ban, pin, undo",
     }
-    if date := run.info["data"].get("date"):
+    if dates_of(run) is not None:
+        date = run.info["data"]["date"]
         hints[f"coterie topics {folder} --over-time {shlex.quote(date)}"] = "show what grew or fell"
     width = max(len(safe(command)) for command in hints)
     for command, about in hints.items():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from coterie.cli.shared import safe
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.text import Text
 
     from coterie.runs import Run
@@ -14,24 +15,31 @@ if TYPE_CHECKING:
 _QUOTE = 88
 
 
+def dates_of(run: Run) -> pl.Series | None:
+    """The dates of the texts; None if there are none, or if the report could not read them."""
+    from coterie.report.groups import Columns, usable_dates
+
+    data = run.info["data"]
+    if (name := data.get("date")) is None:
+        return None
+    columns = Columns(run.input()[name], name, day_first=data.get("day_first"))
+    return usable_dates(columns, run.model.n_texts_)[0]
+
+
 def in_short(run: Run) -> Text | None:
-    """The lines that the report begins with; None for a run without dates. The run has just been fitted."""
+    """The lines that the report begins with; None without dates. The run has just been fitted."""
     from rich.text import Text
 
     from coterie.report.facts import Facts
     from coterie.report.findings import findings
-    from coterie.report.groups import Columns, changes_of, usable_dates
+    from coterie.topics.changes import changes
 
-    data, facts = run.info["data"], Facts(run.model)
-    name = data.get("date")
-    if name is None:
-        return None
-    columns = Columns(run.input()[name], name, day_first=data.get("day_first"))
-    dates, reason = usable_dates(columns, len(facts.topics))
+    dates = dates_of(run)
     if dates is None:
-        return Text(reason)
+        return None
+    facts = Facts(run.model)
     topics = [run.model.topics[at] for at in facts.order]
-    found = findings(topics, facts.topics, dates, changes_of(columns, facts.topics, len(topics)))
+    found = findings(topics, facts.topics, dates, changes(facts.topics, len(topics), dates))
     labels = {topic.id: topic.label for topic in topics}
     lines = Text("In short\n", style="bold")
     for item in found["items"]:
