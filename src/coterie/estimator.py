@@ -291,11 +291,11 @@ def random_of(random_state: Any) -> np.random.RandomState:
         ) from None
 
 
-def check_count(name: str, value: Any, owner: object, least: int = 1) -> int:
-    """A whole number of at least `least`, which must fit into an array's index."""
+def check_count(name: str, value: Any, owner: object, least: int = 1, also: str = "") -> int:
+    """A whole number of at least `least`, which must fit into an array's index; the caller takes `also` too."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not whole or not least <= value < _MOST:
-        kind = f"a whole number of at least {least}" + (
+        kind = f"{f'{also!r} or ' if also else ''}a whole number of at least {least}" + (
             f" and below {_MOST}" if whole and value >= least else ""
         )
         raise InputError(

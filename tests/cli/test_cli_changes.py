@@ -168,6 +168,26 @@ def test_what_cannot_be_asked(grown):
     assert json.loads(one_year.stdout) == []
 
 
+@pytest.mark.filterwarnings("ignore:15 dates in column 'date' could not be read")
+@pytest.mark.parametrize(("date", "offered"), [("2024-05-10", True), ("soon", False)])
+def test_the_way_to_changes_is_shown_where_dates_were_read(tmp_path, date, offered):
+    texts = [" ".join(words[:3]) for words in WORDS.values()] * 5
+    pl.DataFrame({"text": texts, "date": date}).write_csv(tmp_path / "t.csv")
+    out = coterie(
+        "fit",
+        tmp_path / "t.csv",
+        "--text",
+        "text",
+        "--topics",
+        2,
+        "--date",
+        "date",
+        "--out",
+        tmp_path / "run",
+    )
+    assert ("--over-time" in out.stdout, "In short" in out.stdout) == (offered, offered)
+
+
 def test_texts_without_a_date_or_a_class_are_left_out_and_told(tmp_path):
     draw = random.Random(0)
     rows = [
@@ -188,4 +208,4 @@ def test_texts_without_a_date_or_a_class_are_left_out_and_told(tmp_path):
     out = coterie("topics", run, "--by", "team", "--json")
     assert out.stderr == "30 texts have no class; counts leave them out.\n"
     assert {row["class"] for row in json.loads(out.stdout)} == {"a"}
-    assert "row 0 has the date" in coterie("topics", run, "--over-time", "text", code=2).stderr
+    assert "row 1 of the data has the date" in coterie("topics", run, "--over-time", "text", code=2).stderr

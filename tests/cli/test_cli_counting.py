@@ -44,6 +44,12 @@ def test_stop_words_are_read_from_a_file(fit, tmp_path):
     assert "does not exist" in fit("--stop-words", tmp_path / "none.txt", code=2)
 
 
+def test_a_line_with_several_words_is_told(tmp_path):
+    (tmp_path / "ours.txt").write_text("parcel\nkind regards\nbest wishes to all\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match="'kind regards' and 1 more have several words on a line"):
+        vectorizer_of("english", tmp_path / "ours.txt", "urls,emails", 2, 1)
+
+
 def test_kinds_of_words_are_dropped_or_counted(fit):
     assert not {"17", "42", "99", "www.example.com"} & fit("--drop", "urls, emails, Numbers")
     assert {"17", "www.example.com"} <= fit("--drop", "none")

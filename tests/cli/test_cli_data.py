@@ -114,7 +114,7 @@ def test_a_fetched_file_is_read_as_the_help_says(tiny, mirror):
         (["fetch", "elsewhere"], "It comes from a far shelf. Convert it to elsewhere.tsv.gz"),
         (["fetch", "sample"], "is part of the package"),
         (["fetch", "tny"], "there is no data set 'tny'; did you mean 'tiny'?"),
-        (["path", "zzz"], "there is no data set 'zzz'; available data sets: sample, titles"),
+        (["path", "zzz"], "there is no data set 'zzz'; available data sets: sample, bikes, titles"),
         (["path", "tiny"], "'tiny' is not on this machine; 'coterie data fetch tiny' downloads it"),
         (["path", "elsewhere"], "'coterie data fetch elsewhere' explains how to get it"),
     ],

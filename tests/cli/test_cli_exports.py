@@ -81,6 +81,22 @@ def test_slash_dates_give_a_timeline(fit, tmp_path, form, said):
     assert {row["period"] for row in months} == {f"2025-{month:02d}-01" for month in range(1, 13)}
 
 
+def test_cells_that_stand_for_nothing_stay_as_they_were_given(fit, tmp_path):
+    table = frame().with_columns(
+        subject=pl.when(pl.col("id") == 3).then(pl.lit("NULL")).otherwise("subject")
+    )
+    assert (table["subject"] == "NULL").sum() == 1
+    table.write_csv(tmp_path / "a.csv")
+    _, run = fit(tmp_path / "a.csv", "--text", "subject")
+    assert run.table["subject"].to_list() == table["subject"].to_list()
+    at = table["subject"].to_list().index("NULL")
+    assert run.texts()[at] == ""
+    assert run.table["reason"][at] == "no known word"
+    run.with_texts()  # the same texts as in the fit
+    coterie("assign", tmp_path / "run", tmp_path / "a.csv", "--out", tmp_path / "new.csv")
+    assert pl.read_csv(tmp_path / "new.csv")["subject"].to_list() == table["subject"].to_list()
+
+
 def test_open_dates_are_assumed_aloud_and_can_be_set(fit, tmp_path):
     frame().with_columns(created=pl.lit("03/04/2025")).write_csv(tmp_path / "a.csv")
     out, run = fit(tmp_path / "a.csv", "--date", "created")

@@ -277,6 +277,7 @@ def test_evaluate_against_classes_and_alone(fitted):
     assert "coherence (NPMI)" in alone
     assert "diversity" in alone
     assert "no column 'x'" in coterie("evaluate", fitted, "--class-column", "x", code=2).stderr
+    assert "did you mean 'team'?" in coterie("evaluate", fitted, "--class-column", "teams", code=2).stderr
 
 
 def test_who_has_no_topic_hides_in_none(fitted, tmp_path):

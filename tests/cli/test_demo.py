@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from coterie import __version__
 from coterie.cli import main
+from coterie.metrics import clustering_scores
 from coterie.storage.tables import read_csv
 
 BIN = Path(sys.executable).parent
@@ -28,15 +29,32 @@ def demo(tmp_path_factory):
 def test_the_demo_ends_with_topics_a_folder_and_answers_for_new_texts(demo):
     folder, out = demo
     assert out.stderr == ""
-    assert "1,517 texts in the built-in sample" in out.stdout
-    assert "14 topics" in out.stdout
-    assert "Where is my parcel?" in out.stdout
+    assert "3,394 texts in the built-in sample" in out.stdout
+    assert "new text" in out.stdout
+    assert out.stdout.splitlines()[-1] == f"Begin with the report: {(folder / 'report.html').as_uri()}"
     assignments = pl.read_parquet(folder / "assignments.parquet")
-    assert len(assignments) == 1517
-    assert assignments["topic"].drop_nulls().n_unique() == 14
+    assert len(assignments) == 3394
+    assert f"{assignments['topic'].drop_nulls().n_unique()} topics" in out.stdout
     known = assignments.filter(pl.col("reason") != "no known word")
     sizes = known.group_by("topic").len().sort("topic")["len"].to_list()
     assert read_csv(folder / "topics.csv")["size"].cast(pl.Int64).to_list() == sizes
+
+
+@pytest.mark.process
+def test_the_demo_finds_the_subjects_and_what_changed(demo):
+    folder, out = demo
+    assignments = pl.read_parquet(folder / "assignments.parquet")
+    measured = clustering_scores(assignments["about"], assignments["topic"].fill_null(-1))
+    assert measured.accuracy > 0.8
+    assert measured.nmi > 0.8
+    told = out.stdout.partition("In short")[2].splitlines()
+    lines = [line.split()[:2] for line in told if line[2:6].strip() in ("Bigg", "Grew", "New", "Fell")]
+    assert [kind for kind, _ in lines] == sorted(
+        (kind for kind, _ in lines), key=["Biggest", "Grew", "New", "Fell"].index
+    )
+    assert ["Grew", "battery,"] in lines
+    assert ["New", "lock,"] in lines
+    assert any(kind == "Fell" for kind, _ in lines)
 
 
 @pytest.mark.process

@@ -325,9 +325,16 @@ def test_a_large_collection_is_learned_from_a_sample(monkeypatch):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"n_topics": 0}, "'n_topics' of Coterie must be a whole number of at least 1, got 0"),
-        ({"n_topics": 2.5}, "'n_topics' of Coterie must be a whole number of at least 1, got 2.5"),
-        ({"n_topics": "many"}, "'n_topics' of Coterie must be one of 'auto', 'a whole number', got 'many'"),
+        ({"n_topics": 0}, "'n_topics' of Coterie must be 'auto' or a whole number of at least 1, got 0"),
+        ({"n_topics": 2.5}, "'n_topics' of Coterie must be 'auto' or a whole number of at least 1, got 2.5"),
+        (
+            {"n_topics": None},
+            "'n_topics' of Coterie must be 'auto' or a whole number of at least 1, got None",
+        ),
+        (
+            {"n_topics": "many"},
+            "'n_topics' of Coterie must be 'auto' or a whole number of at least 1, got 'many'",
+        ),
         ({"n_topics": None}, "'n_topics' of Coterie"),
         ({"n_topics": True}, "'n_topics' of Coterie"),
         ({"dimensions": 0}, "'dimensions' of Coterie must be a whole number of at least 1, got 0"),

@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from coterie import datasets
 from coterie.datasets import locations, read
-from coterie.datasets.catalog import CATALOG
+from coterie.datasets.catalog import CATALOG, SAMPLES
 from coterie.errors import InputError
 from coterie.storage.cache import cache_folder
 
@@ -18,10 +19,10 @@ from coterie.storage.cache import cache_folder
 @pytest.mark.usefixtures("nowhere")
 def test_an_unknown_name_gives_the_names_there_are():
     with pytest.raises(
-        InputError, match=r"no data set 'title'; available data sets: sample, titles, .*reddit"
+        InputError, match=r"no data set 'title'; available data sets: sample, bikes, titles, .*reddit"
     ):
         datasets.load("title")
-    with pytest.raises(InputError, match="available data sets: sample, titles"):
+    with pytest.raises(InputError, match="available data sets: sample, bikes, titles"):
         datasets.fetch("../titles")
 
 
@@ -145,7 +146,7 @@ def test_the_sample_comes_with_the_package():
 def test_a_sample_with_dates_and_categories(tmp_path, monkeypatch):
     path = tmp_path / "sample.csv"
     path.write_text('id,date,category,text\n1,2024-01-02,sport,"Two, three goals"\n', encoding="utf-8")
-    monkeypatch.setattr(datasets, "SAMPLE_FILE", path)
+    monkeypatch.setitem(SAMPLES, "sample", replace(SAMPLES["sample"], file=path))
     sample = datasets.load("sample")
     assert (sample.texts, sample.labels, sample.dates) == (["Two, three goals"], ["sport"], ["2024-01-02"])
 
@@ -163,18 +164,36 @@ def test_a_sample_with_dates_and_categories(tmp_path, monkeypatch):
 def test_a_damaged_sample(tmp_path, file, message):
     (tmp_path / "sample.csv").write_bytes(file)
     with pytest.raises(InputError, match=message):
-        read.sample(tmp_path / "sample.csv")
+        read.sample(tmp_path / "sample.csv", ["id", "date", "category", "text"], "category")
 
 
 def test_a_missing_sample(tmp_path):
     with pytest.raises(InputError, match="reinstall the package"):
-        read.sample(tmp_path / "sample.csv")
+        read.sample(tmp_path / "sample.csv", ["id", "date", "category", "text"], "category")
+
+
+@pytest.mark.parametrize("left", [0.5, 0.9])
+def test_a_sample_cut_short(tmp_path, left):
+    whole = datasets.BIKES_FILE.read_bytes()
+    (tmp_path / "bikes.csv.gz").write_bytes(whole[: int(left * len(whole))])
+    with pytest.raises(InputError, match="reinstall the package"):
+        read.sample(tmp_path / "bikes.csv.gz", list(SAMPLES["bikes"].columns), "about")
+
+
+def test_the_bike_shop_has_thousands_of_messages_and_few_repeat():
+    bikes = datasets.load("bikes")
+    assert len(bikes) > 3_000
+    assert len(set(bikes.texts)) > 0.99 * len(bikes)
+    assert len(set(bikes.labels)) == 29
+    assert min(bikes.dates) >= "2026-04-01"
+    assert max(bikes.dates) <= "2026-09-30"
+    assert datasets.BIKES_FILE.stat().st_size < 200_000
 
 
 def test_describe_says_where_each_set_is(nowhere, put):
     path = put(nowhere, "tweet", b"1\ta\n")
     table = datasets.describe()
-    assert table["name"].to_list() == datasets.names() == ["sample", *CATALOG]
+    assert table["name"].to_list() == datasets.names() == ["sample", "bikes", *CATALOG]
     found = dict(zip(table["name"], table["path"], strict=True))
     assert found["tweet"] == str(path)
     assert found["titles"] is None

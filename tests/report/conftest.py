@@ -74,12 +74,37 @@ def grown():
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory, sample, hostile, tiny, grown):
+def many():
+    """A hundred topics, each with its own words, over eight months and in seven teams."""
+    texts, dates, classes = [], [], []
+    for topic in range(100):
+        words = [
+            f"{''.join('bdfgklmnrstvz'[int(digit)] + 'aeiou'[word] for digit in f'{topic:02}')}ti"
+            for word in range(5)
+        ]
+        for i in range(8 + topic % 3):
+            texts.append(
+                " ".join(words[: i % 5] + words[i % 5 + 1 :]) + " and more that people write about this"
+            )
+            dates.append(f"2026-{1 + i % 8:02}-{1 + topic % 28:02}")
+            classes.append(f"team {topic % 7}")
+    model = TopicModel(n_topics=100).fit(texts)
+    columns = {
+        "dates": pl.Series(dates),
+        "date_name": "date",
+        "classes": pl.Series(classes),
+        "class_name": "team",
+    }
+    return model, info_of(model), columns
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory, sample, hostile, tiny, grown, many):
     """The reports as files, by name."""
     folder = tmp_path_factory.mktemp("report")
     paths = {}
     for name, (model, info, columns) in {
-        "sample": sample, "hostile": hostile, "tiny": tiny, "grown": grown,
+        "sample": sample, "hostile": hostile, "tiny": tiny, "grown": grown, "many": many,
     }.items():  # fmt: skip
         paths[name] = folder / f"{name}.html"
         write_report(paths[name], model, info, **columns)

@@ -192,7 +192,7 @@ def test_the_first_lines_are_about_those_who_wrote(grown):
     model, info, columns = grown
     found = content(model, info, Columns(*columns.values()))
     items = found["findings"]["items"]
-    assert [item["kind"] for item in items] == ["Biggest", "Grew", "Fell", "New"]
+    assert [item["kind"] for item in items] == ["Biggest", "Grew", "New", "Fell"]
     frame = model.changes(columns["dates"]).filter(pl.col("against") == "earlier months")
     trends = dict(zip(frame["topic"], frame["trend"], strict=True))
     for item in items[1:]:

@@ -95,7 +95,7 @@ def test_a_link_opens_a_closed_card(show):
 def test_the_page_begins_with_what_changed(show, grown, width):
     page = show("grown", width)
     kinds = page.locator("#findings .kind").all_inner_texts()
-    assert kinds == ["Biggest", "↑ Grew", "↓ Fell", "↑ New"]
+    assert kinds == ["Biggest", "↑ Grew", "↑ New", "↓ Fell"]
     assert in_view(page, "#findings li:first-child")
     said = page.locator("#findings").inner_text()
     assert "(1 to 15 December 2025)" in said
@@ -275,6 +275,43 @@ def test_a_telephone_needs_no_sideways_scrolling(show):
     for name in ("sample", "tiny"):
         page = show(name, 390, 844)
         assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize(("width", "longest"), [(1280, 15_000), (390, 22_000)])
+def test_a_hundred_topics_are_a_page_one_can_scroll(show, many, width, longest):
+    page = show("many", width, 900)
+    assert len(many[0].topics) == 100
+    assert page.locator(".card").count() == 100
+    assert page.locator(".card .body:visible").count() == 1
+    assert page.evaluate("document.documentElement.scrollHeight") <= longest
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator("#relations svg").count() == 1  # the tree; so many squares nobody reads
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["sample", "many"])
+def test_the_navigation_wraps(show, name, width):
+    page = show(name, width, 900)
+    assert page.locator("nav a").count() == page.locator("main > section").count()
+    for box in page.eval_on_selector_all(
+        "nav a", "all => all.map((one) => one.getBoundingClientRect().right)"
+    ):
+        assert box <= width
+    assert page.evaluate("(one => one.scrollWidth - one.clientWidth)(document.querySelector('nav ul'))") == 0
+
+
+def test_the_similarities_fit_beside_the_tree_and_a_telephone_shades_the_edge(show):
+    hidden = "(one => one.scrollWidth - one.clientWidth)(document.querySelector('#relations .fits'))"
+    assert show("sample").evaluate(hidden) == 0
+    shade = "getComputedStyle(document.querySelector('#relations .fits')).backgroundImage"
+    assert "gradient" in show("sample", 390, 844).evaluate(shade)
+
+
+def test_a_tall_tree_shades_the_edge_below(show):
+    page = show("many")
+    tree = page.locator("#relations .tall")
+    assert tree.evaluate("one => one.scrollHeight > one.clientHeight")
+    assert tree.evaluate("one => getComputedStyle(one).backgroundAttachment") == "local, scroll"
 
 
 def test_dark_and_light(show):

@@ -57,6 +57,30 @@ def test_texts_stay_texts_and_numbers_numbers(tmp_path):
     assert rows[1][5] == ('["a"]', "s")
 
 
+def test_columns_of_numbers_become_numbers_and_identifiers_stay_texts(tmp_path):
+    columns = {
+        "price": ["1.50", "", None, "-12"],
+        "id": ["00123", "4567", "8", "9"],
+        "account": ["1234567890123456", "1", "2", "3"],
+        "most": ["123456789012345", "1", "2", "3"],
+        "mixed": ["1", "=1+1", "2", "3"],
+        "sign": ["+1", "2", "3", "4"],
+        "later": ["1", "2", "=1+1", "00123"],
+        "nothing": ["", None, "", None],
+    }
+    with WorkbookWriter(tmp_path / "a.xlsx") as table:
+        frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+        table.write(frame.head(2))
+        table.write(frame[2:])
+    rows = dict(zip(columns, zip(*cells(tmp_path / "a.xlsx"), strict=True), strict=True))
+    assert [cell[0] for cell in rows["price"][1:]] == [1.5, None, None, -12]
+    assert [cell[1] for cell in rows["most"][1:]] == ["n"] * 4
+    assert rows["most"][1][0] == 123456789012345
+    for name in ("id", "account", "mixed", "sign"):
+        assert list(rows[name][1:]) == [(text, "s") for text in columns[name]]
+    assert list(rows["later"][1:]) == [(1, "n"), (2, "n"), ("=1+1", "s"), ("00123", "s")]
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), min_size=1, max_size=5))
 def test_any_text_is_one_cell_and_no_formula(tmp_path_factory, texts):

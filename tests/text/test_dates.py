@@ -65,14 +65,59 @@ def test_the_larger_part_decides_in_a_mixed_column_and_the_rest_is_reported():
     read = read_dates(["31/12/2025", "30/12/2025", "12/31/2025"])
     assert read.day_first
     assert read.days.to_list() == [dt.date(2025, 12, 31), dt.date(2025, 12, 30), None]
-    assert (read.unread.count, read.unread.row, read.unread.value) == (1, 2, "12/31/2025")
+    assert (read.unread.count, read.unread.row, read.unread.value) == (1, 3, "12/31/2025")
 
 
 @pytest.mark.parametrize(
-    "value", ["2025-05/31", "31/31/2025", "1/2/3/2025", "0000-01-01", "soon", "1/2/25", "٣/٤/٢٠٢٥x"]
+    "value",
+    [
+        "2025-05/31",
+        "31/31/2025",
+        "1/2/3/2025",
+        "0000-01-01",
+        "soon",
+        "1-2-25",
+        "24-05-31",
+        "16 Foo 2025",
+        "31 Feb 2025",
+        "Aug 2025",
+        "٣/٤/٢٠٢٥x",
+    ],
 )
 def test_what_is_no_date_is_reported(value):
     assert read_dates([value, "2025-01-01"]).unread.count == 1
+
+
+@given(date=DATES, time=TIMES)
+@pytest.mark.parametrize(
+    "form", ["%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d %Y", "%a, %d %b %Y", "%d. %B %Y", "%d-%b-%y"]
+)
+def test_months_may_have_names(form, date, time):
+    if form.endswith("y"):
+        date = date.replace(year=1970 + date.year % 100, day=min(date.day, 28))
+    for written in (date.strftime(form), date.strftime(form).upper(), date.strftime(form).lower()):
+        read = read_dates([written + time])
+        assert (read.days.to_list(), read.unread, read.day_first) == ([date], None, None)
+
+
+@given(dates=st.lists(st.dates(dt.date(1970, 1, 1), dt.date(2069, 12, 31)), min_size=1), time=TIMES)
+@pytest.mark.parametrize(("form", "day_first"), [("%d/%m/%y", True), ("%m/%d/%y", False), ("%d.%m.%y", True)])
+def test_years_may_have_two_digits(form, day_first, dates, time):
+    dates = [*dates, dt.date(2025, 3, 31)]
+    read = read_dates([date.strftime(form) + time for date in dates])
+    assert (read.days.to_list(), read.day_first, read.unread) == (dates, day_first, None)
+
+
+def test_am_and_pm_are_a_sign_of_the_month_where_nothing_else_tells():
+    read = read_dates(["03/04/2025 21:05", "05/04/2025 9:05 PM"])
+    assert (read.days[0], read.day_first, read.assumed) == (dt.date(2025, 3, 4), False, True)
+    assert "'05/04/2025 9:05 PM' was read with the month first" in read.sentence("created")
+    assert read_dates(["03/04/2025 9:05 PM", "31/12/2025 9:05 AM"]).day_first
+    assert read_dates(["03/04/2025 9:05 PM"], day_first=True).days[0] == dt.date(2025, 4, 3)
+
+
+def test_rows_are_counted_as_people_do():
+    assert read_dates(["soon"]).unread.sentence.startswith("row 1 of the data has the date 'soon'; ")
 
 
 def test_years_first_with_any_mark():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
@@ -23,7 +24,8 @@ _OPTIONS = (
         "--stop-words",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="Words to ignore as they are written, one on each line; besides those of the language.",
+        help="Words to ignore, one on each line, besides those of the language. Each form is a word of its own: "
+        '"card" leaves "cards".',
     ),
     click.option(
         "--drop",
@@ -82,7 +84,15 @@ def _words(file: Path) -> list[str]:
     from coterie.text import read_texts
 
     lines = [str(text).strip() for batch in read_texts(file, format="lines") for text in batch.texts]
-    return [line for line in lines if line and not line.startswith("#")]
+    words = [line for line in lines if line and not line.startswith("#")]
+    if phrases := [line for line in words if len(line.split()) > 1]:
+        more = f" and {len(phrases) - 1:,} more" if len(phrases) > 1 else ""
+        warnings.warn(
+            f"{file}: {phrases[0][:60]!r}{more} have several words on a line and do nothing; "
+            "put each word on a line of its own",
+            stacklevel=2,
+        )
+    return words
 
 
 def _kinds(names: str) -> Any:

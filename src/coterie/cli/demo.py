@@ -1,4 +1,4 @@
-"""`coterie demo`: the topics of the built-in sample, and the assignment of a few new texts."""
+"""`coterie demo`: the topics of a built-in sample, and the assignment of a few new texts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from pathlib import Path
 
 import click
 
-from coterie.cli.fit import show_run
+from coterie.cli.fit import show_next, show_topics
 from coterie.cli.progress import shown
 from coterie.cli.shared import console, table
 
-_TOPICS = 14
-_LANGUAGES = ["en", "fr", "de", "zh"]
 _NEW = (
-    "Where is my parcel?",
+    "the charger stays red",
+    "I was billed two times this month",
+    "app can not open the lock",
     "the app crashes on my phone",
-    "I need an invoice with VAT",
-    "Bonjour, où est ma commande ?",
 )
 
 
@@ -31,7 +29,7 @@ _NEW = (
     help="Folder to write.",
 )
 def demo(out: Path) -> None:
-    """Find the topics of the built-in sample, 1,500 support tickets of a fictitious shop.
+    """Find the topics of a built-in sample: 3,400 messages to an imaginary bike shop in six months.
 
     \b
     Example:
@@ -42,21 +40,19 @@ def demo(out: Path) -> None:
     from coterie.text import read_texts
     from coterie.topics import TopicModel
 
-    model = TopicModel(_TOPICS, language=_LANGUAGES)
     with shown():
         run = fit_run(
-            read_texts(datasets.SAMPLE_FILE, "text"), out, model,
-            edits=(), date="date", class_column="category", command="coterie demo",
+            read_texts(datasets.BIKES_FILE, "text"), out, TopicModel("auto"),
+            edits=(), date="date", class_column="team", command="coterie demo",
         )  # fmt: skip
-    languages = ",".join(_LANGUAGES)
-    typed = f'coterie fit "$(coterie data path sample)" --text text --language {languages} --topics {_TOPICS}'
-    typed += " --date date --class-column category"
-    click.echo(f"{typed} --out {shlex.quote(str(out))}")
-    show_run(run, "the built-in sample")
-    assignments = run.model.assign(_NEW)
+    typed = 'coterie fit "$(coterie data path bikes)" --text text --date date --class-column team --out'
+    click.echo(f"{typed} {shlex.quote(str(out))}\n")
+    show_topics(run, "the built-in sample: messages to an imaginary bike shop")
     rows = [
         [text, assigned.label, f"{assigned.confidence:.2f}", str(assigned.reason)]
-        for text, assigned in zip(_NEW, assignments, strict=True)
+        for text, assigned in zip(_NEW, run.model.assign(_NEW), strict=True)
     ]
     headings = ["new text", "topic", "confidence", "reason"]
     console().print(table(headings, rows, right=["confidence"]))
+    show_next(run)
+    click.echo(f"Begin with the report: {(out / 'report.html').resolve().as_uri()}")

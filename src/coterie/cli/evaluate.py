@@ -89,15 +89,11 @@ def _against_classes(run: Run, class_column: str) -> dict[str, Any]:
     import polars as pl
 
     from coterie.metrics import clustering_scores
-    from coterie.text.inputs import listed
+    from coterie.text.inputs import choose_column
     from coterie.topics.trends import as_classes
 
     rows = run.input()
-    if class_column not in rows.columns:
-        raise InputError(
-            f"the input of {run.folder} has no column {class_column!r}; its columns are "
-            f"{listed(rows.columns)}"
-        )
+    class_column = choose_column(rows.columns, class_column, f"the input of {run.folder}")
     names = run.columns
     frame = pl.DataFrame(
         {

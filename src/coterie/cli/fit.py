@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli.counting import counting_options, vectorizer_of
+from coterie.cli.in_short import dates_of, in_short
 from coterie.cli.progress import shown
 from coterie.cli.shared import (
     RenamedOption,
@@ -148,7 +149,8 @@ def fit(
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
     else:
-        show_run(run, "standard input" if file == "-" else file)
+        show_topics(run, "standard input" if file == "-" else file)
+        show_next(run)
 
 
 def _stem(file: str) -> str:
@@ -184,8 +186,8 @@ def _typed(file: str) -> str:
     return shlex.join(["coterie", *map(spelled, words)])
 
 
-def show_run(run: Run, source_name: str) -> None:
-    """Print the topics, where they were written, and what to do next."""
+def show_topics(run: Run, source_name: str) -> None:
+    """Print the topics of a run that has just been fitted, and what changed."""
     from rich.text import Text
 
     model, out = run.model, console()
@@ -211,6 +213,15 @@ def show_run(run: Run, source_name: str) -> None:
             )
         )
     out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
+    if (said := in_short(run)) is not None:
+        out.print(said, soft_wrap=True)
+
+
+def show_next(run: Run) -> None:
+    """Print where the run was written, and what to do with it."""
+    from rich.text import Text
+
+    out = console()
     seconds = f" in {sum(run.info['seconds'].values()):.1f} s; open "
     page = str(run.folder / "report.html")
     out.print(
@@ -220,11 +231,13 @@ def show_run(run: Run, source_name: str) -> None:
     )
     folder = shlex.quote(str(run.folder))
     hints = {
+        f"coterie explore {folder}": "look at the map, search, read and edit in the browser",
         f"coterie topics {folder} --examples 3": "show typical texts of each topic",
         f"coterie assign {folder} new.csv": "assign new texts to these topics",
         f"coterie edit rename {folder} 0 'A name'": "edit topics; also merge, split, ban, pin, undo",
     }
-    if date := run.info["data"].get("date"):
+    if dates_of(run) is not None:
+        date = run.info["data"]["date"]
         hints[f"coterie topics {folder} --over-time {shlex.quote(date)}"] = "show what grew or fell"
     width = max(len(safe(command)) for command in hints)
     for command, about in hints.items():

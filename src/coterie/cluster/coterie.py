@@ -360,10 +360,8 @@ class Coterie(TopicEstimator):
         dimensions = check_count("dimensions", self.dimensions, self)
         restarts = check_count("restarts", self.restarts, self)
         check_choice("refine", self.refine, ("auto", True, False), self)
-        if isinstance(self.n_topics, str):
-            check_choice("n_topics", self.n_topics, ("auto", "a whole number"), self)
-        else:
-            check_count("n_topics", self.n_topics, self)
+        if not isinstance(self.n_topics, str) or self.n_topics != "auto":
+            check_count("n_topics", self.n_topics, self, also="auto")
         tell("counting co-occurrence", 0)
         known = terms_that_count(documents)
         inside = documents

@@ -1,4 +1,4 @@
-"""Labelled data sets by name: the built-in sample, and public sets on disk or to be downloaded.
+"""Labelled data sets by name: the built-in samples, and public sets on disk or to be downloaded.
 
     load(name)      texts and labels; never uses the network
     fetch(name)     download into the user's cache and verify, for sets with a public source
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coterie.datasets import download, locations, read
-from coterie.datasets.catalog import CATALOG, SAMPLE, Entry
+from coterie.datasets.catalog import CATALOG, SAMPLES, Entry
 from coterie.errors import InputError, shown
 from coterie.storage.cache import cache_folder
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Dataset", "describe", "fetch", "load", "names"]
 
-SAMPLE_FILE = Path(__file__).with_name("sample.csv")
-_SAMPLE_ABOUT = "messages to the customer service of a shop over one year; raw, some are empty"
+SAMPLE_FILE = SAMPLES["sample"].file
+BIKES_FILE = SAMPLES["bikes"].file
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +53,22 @@ def names() -> list[str]:
     """Names that `load` accepts.
 
     >>> names()[:3]
-    ['sample', 'titles', 'searchsnippets']
+    ['sample', 'bikes', 'titles']
     """
-    return [SAMPLE, *CATALOG]
+    return [*SAMPLES, *CATALOG]
 
 
 def load(name: str) -> Dataset:
     """Load a data set from the package or from disk.
 
-    >>> sample = load("sample")
-    >>> len(sample.texts) == len(sample.labels) == len(sample.dates)
+    >>> bikes = load("bikes")
+    >>> len(bikes.texts) == len(bikes.labels) == len(bikes.dates)
     True
     """
-    if isinstance(name, str) and name == SAMPLE:
-        labels, texts, dates = read.sample(SAMPLE_FILE)
-        return Dataset(SAMPLE, texts, labels, _SAMPLE_ABOUT, "en", False, dates)
+    if isinstance(name, str) and name in SAMPLES:
+        sample = SAMPLES[name]
+        labels, texts, dates = read.sample(sample.file, list(sample.columns), sample.label)
+        return Dataset(name, texts, labels, sample.description, "en", False, dates)
     entry = _entry(name)
     path = locations.find(entry.file_name)
     if path is None:
@@ -97,8 +98,8 @@ def fetch(
     Traceback (most recent call last):
     coterie.errors.InputError: 'sample' is part of the package: load('sample') needs no download
     """
-    if name == SAMPLE:
-        raise InputError("'sample' is part of the package: load('sample') needs no download")
+    if isinstance(name, str) and name in SAMPLES:
+        raise InputError(f"{name!r} is part of the package: load({name!r}) needs no download")
     return download.download(
         _entry(name), cache_folder(), base_url=base_url, timeout=timeout, progress=progress
     )
@@ -114,13 +115,11 @@ def describe() -> pl.DataFrame:
     """
     import polars as pl
 
-    sample = load(SAMPLE)
-    classes = len(set(sample.labels))
     columns = ["name", "texts", "classes", "language", "tokenised", "licence", "source", "fetch", "path"]
-    package = ("same as the package", "the package", False, str(SAMPLE_FILE))
-    rows: list[tuple[object, ...]] = [
-        (SAMPLE, len(sample), classes, sample.language, sample.tokenised, *package)
-    ]
+    rows: list[tuple[object, ...]] = []
+    for sample in map(load, SAMPLES):
+        counts = (sample.name, len(sample), len(set(sample.labels)), sample.language, sample.tokenised)
+        rows.append((*counts, "same as the package", "the package", False, str(SAMPLES[sample.name].file)))
     for e in CATALOG.values():
         path = locations.find(e.file_name)
         known = (e.name, e.texts, e.classes, e.language, e.tokenised, e.licence, e.origin)

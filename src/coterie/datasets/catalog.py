@@ -4,10 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from coterie.datasets import convert
 
-SAMPLE = "sample"
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A set that is part of the package: a CSV file with dates, classes in the column `label`, and texts."""
+
+    name: str
+    file: Path
+    columns: tuple[str, ...]
+    label: str
+    description: str
+
+
+SAMPLES: Mapping[str, Sample] = {
+    sample.name: sample
+    for sample in (
+        Sample(
+            "sample", _HERE / "sample.csv", ("id", "date", "category", "text"), "category",
+            "messages to the customer service of a shop over one year; raw, some are empty",
+        ),
+        Sample(
+            "bikes", _HERE / "bikes.csv.gz", ("id", "date", "team", "channel", "plan", "about", "text"), "about",
+            "messages to the customer service of an imaginary bike shop over six months; made up",
+        ),
+    )
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Read a data set: lines ``label<TAB>text`` from a gzip file, or the built-in sample."""
+"""Read a data set: lines ``label<TAB>text`` from a gzip file, or a built-in sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from coterie.errors import InputError
 
 _PIECE = 1 << 20
-_COLUMNS = ["id", "date", "category", "text"]
 
 
 def content(path: Path, limit: int) -> bytes:
@@ -53,17 +52,18 @@ def rows(data: bytes, path: Path) -> tuple[list[str], list[str]]:
     return labels, texts
 
 
-def sample(path: Path) -> tuple[list[str], list[str], list[str]]:
-    """Labels, texts and dates of the sample."""
+def sample(path: Path, columns: list[str], label: str) -> tuple[list[str], list[str], list[str]]:
+    """Labels, texts and dates of a sample; `label` is the column with the labels."""
+    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with opened(path, "rt", encoding="utf-8", newline="") as file:
             header, *records = list(csv.reader(file, strict=True)) or [[]]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: the sample could not be read; reinstall the package: {error}") from error
-    if header != _COLUMNS:
-        raise InputError(f"{path}: the columns must be {','.join(_COLUMNS)}, got {','.join(header)}")
+    if header != columns:
+        raise InputError(f"{path}: the columns must be {','.join(columns)}, got {','.join(header)}")
     for number, record in enumerate(records, 1):
-        if len(record) != len(_COLUMNS):
-            raise InputError(f"{path}, record {number}: {len(record)} cells instead of {len(_COLUMNS)}")
-    _, dates, labels, texts = ([record[column] for record in records] for column in range(len(_COLUMNS)))
+        if len(record) != len(columns):
+            raise InputError(f"{path}, record {number}: {len(record)} cells instead of {len(columns)}")
+    labels, texts, dates = ([row[columns.index(name)] for row in records] for name in (label, "text", "date"))
     return labels, texts, dates

@@ -34,8 +34,8 @@ POINT_BYTES, POINT_CHARACTERS = 450_000, 140
 _TEXT, _SHORTEST_TEXT, _TERM, _TERMS = 320, 100, 40, 12
 #: Near topics of a card; bars of a histogram.
 _NEAR, _BINS = 3, 10
-#: Topics of the table of similarities.
-_ALIKE = 60
+#: With more topics than this, nobody reads a table of similarities: the tree stands alone.
+_ALIKE = 40
 #: A map is so many steps wide.
 _STEPS = 1_000
 
@@ -217,15 +217,14 @@ def within(texts: Sequence[str], most_bytes: int, most: int) -> tuple[list[str],
 
 
 def _similarity(facts: Facts, topics: Sequence[Topic]) -> dict[str, Any] | None:
-    """Cosines in percent between the largest topics, in the order of the leaves of the tree."""
-    if len(topics) < 2:
+    """Cosines in percent between topics, in the order of the leaves of the tree; None for one topic or many."""
+    if not 2 <= len(topics) <= _ALIKE:
         return None
-    shown = set(facts.ids[:_ALIKE])
     index_of = {topic: at for at, topic in enumerate(facts.ids)}
-    leaves = [topic for topic in _leaves(facts.model.hierarchy()) if topic in shown]
+    leaves = _leaves(facts.model.hierarchy())
     at = [index_of[topic] for topic in leaves]
     table = np.round(100 * np.clip(facts.similarity[np.ix_(at, at)], 0.0, 1.0)).astype(np.int64)
-    return {"topics": leaves, "percent": table.tolist(), "left": len(topics) - len(leaves)}
+    return {"topics": leaves, "percent": table.tolist()}
 
 
 def _leaves(branch: Branch) -> list[int]:

@@ -1,4 +1,4 @@
-"""The first lines of a page, about those who wrote the texts: what is biggest, what grew, fell and is new."""
+"""The first lines of a page, about those who wrote the texts: what is biggest, what grew, is new and fell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 #: Topics of one kind that are named, and characters of a typical text.
 _NAMED, _TEXT = 3, 200
-_KINDS = {"grew": "Grew", "fell": "Fell", "new": "New"}
+_KINDS = {"grew": "Grew", "new": "New", "fell": "Fell"}
 
 
 def findings(

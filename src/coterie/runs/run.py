@@ -32,6 +32,7 @@ from coterie.runs.table import read_table
 from coterie.runs.writing import write_run
 from coterie.storage.folder import FolderLock, Outdated, read_steadily, replaced
 from coterie.text.inputs import token_column
+from coterie.text.nulls import without_nulls
 from coterie.topics import TopicModel, state
 from coterie.topics.collection import BATCH, TextStore, collect
 from coterie.topics.editing import described
@@ -78,7 +79,7 @@ class Run:
         column = self.table[self.info["data"]["column"]]
         if self.info["data"].get("tokenised") or column.dtype.is_nested():
             return token_column(column)
-        return column.cast(pl.String).fill_null("")
+        return without_nulls(column.cast(pl.String)).fill_null("")
 
     def with_texts(self, texts: pl.Series | None = None) -> TopicModel:
         """The model, with its texts to edit and to ask: they are counted and scored again.

@@ -1,9 +1,14 @@
-"""Excel workbooks: a sheet for each table, written row by row. Texts stay texts, whatever they begin with."""
+"""Excel workbooks: a sheet for each table, written row by row. Texts stay texts, whatever they begin with.
+
+In a table that was read from a file of texts, a column of plain numbers becomes numbers. Identifiers do not: one
+cell with a leading zero, or with more digits than Excel keeps, makes its column one of texts.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -22,7 +27,9 @@ _FIRST_DAY, _LAST_DAY = dt.date(1900, 3, 1), dt.date(9999, 12, 31)
 _WIDEST = 60
 #: Larger numbers would lose digits.
 _EXACT = 1 << 53
-# texts stay texts: nothing becomes a formula, a link or a number
+#: Excel keeps 15 digits.
+_NUMBER = re.compile(r"-?(?=[0-9.]{1,16}$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?")
+# texts stay texts: nothing becomes a formula or a link; a number only as `_numeric` says
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -53,6 +60,7 @@ class WorkbookWriter(TableWriter):
         if self._sheet is None:
             self._book = _book(self._beside / "whole", self.path)
             self._sheet = _Sheet(self._book, self._name, self.path)
+            self._sheet.numeric = _numeric(flat_table(frame))
         self._sheet.write(frame)
 
     def _end(self, complete: bool) -> Path | None:
@@ -97,6 +105,8 @@ class _Sheet:
         self._sheet = book.add_worksheet(name)
         self._sheet.freeze_panes(1, 0)
         self._next = self._cut = 0
+        #: Numbers of the columns whose texts are numbers.
+        self.numeric: frozenset[int] = frozenset()
 
     def write(self, frame: pl.DataFrame) -> None:
         """Add rows."""
@@ -133,12 +143,14 @@ class _Sheet:
 
     def _row(self, row: tuple[Any, ...]) -> None:
         for number, value in enumerate(row):
-            if value is not None:
+            if value is not None and (value != "" or number not in self.numeric):
                 self._cell(number, value)
         self._next += 1
 
     def _cell(self, number: int, value: Any) -> None:
         sheet, line = self._sheet, self._next
+        if number in self.numeric and _NUMBER.fullmatch(value):
+            value = float(value)
         if isinstance(value, bool):
             sheet.write_boolean(line, number, value)
         elif isinstance(value, (int, float)) and math.isfinite(value) and abs(value) < _EXACT:
@@ -156,6 +168,14 @@ class _Sheet:
             return text
         self._cut += 1
         return units[: 2 * MOST_CHARACTERS - 2].decode("utf-16-le", "ignore") + "…"
+
+
+def _numeric(cells: pl.DataFrame) -> frozenset[int]:
+    """The columns of texts in which every cell that is not empty is a plain number."""
+    texts = ((number, column) for number, column in enumerate(cells) if column.dtype == pl.String)
+    filled = ((number, column.drop_nulls().to_list()) for number, column in texts)
+    some = ((number, [cell for cell in cells if cell]) for number, cells in filled)
+    return frozenset(number for number, cells in some if cells and all(map(_NUMBER.fullmatch, cells)))
 
 
 def _day(value: dt.date) -> dt.date:

@@ -14,15 +14,30 @@ from coterie.text.inputs import is_missing
 from coterie.text.nulls import is_null_like
 
 # the day is what stands before the time: 2024-05-01T10:00, 2024-05-01 10:00:00+02:00, 31/12/2024, 9:05 PM
-_TIME = r"(?:(?:[T ]|, ?)\d.*)?$"
+_TIME = r"(?:(?:[T ]|, ?| at )\d.*)?$"
 _YEAR_FIRST = r"^(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})" + _TIME
 _YEAR_LAST = r"^(\d{1,2})([-/.])(\d{1,2})([-/.])(\d{4})" + _TIME
+# with dashes, the year of 24-05-31 may as well come first
+_SHORT_YEAR = r"^(\d{1,2})([/.])(\d{1,2})([/.])(\d{2})" + _TIME
 _MONTH = r"^(\d{4})-(\d{2})$"
+# 16-Aug-25, 16 August 2025, Sat, 16 Aug 2025 10:00:00 +0200; Aug 16, 2025
+_WEEKDAY = r"(?i)^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?"
+_DAY_NAME = _WEEKDAY + r"(\d{1,2})(?:st|nd|rd|th|\.)?[-/ ]([a-z]{3,9})\.?,?[-/ ](\d{4}|\d{2})" + _TIME
+_NAME_DAY = _WEEKDAY + r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})" + _TIME
+_NAMES = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+]  # fmt: skip
+_NUMBER_OF = {name[:length]: at for at, name in enumerate(_NAMES, 1) for length in (3, 9)} | {"sept": 9}
+#: Of two digits, those from here on are years of the last century.
+_LAST_CENTURY = 70
+# only where the month comes first are hours counted to twelve as a rule
+_HALF_DAY = r"(?i)\d ?[ap]\.?m\.?$"
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Values that are no dates: how many, and the first of them."""
+    """Values that are no dates: how many, and the first of them; rows are counted from 1."""
 
     count: int
     row: int
@@ -32,8 +47,8 @@ class Unread:
     def sentence(self) -> str:
         """The first of them, as a person reads it."""
         return (
-            f"row {self.row} has the date {self.value!r}; "
-            "dates must look like 2024-05-31, 31/05/2024 or 05/31/2024"
+            f"row {self.row} of the data has the date {self.value!r}; "
+            "dates must look like 2024-05-31, 31/05/2024, 05/31/2024 or 31 May 2024"
         )
 
 
@@ -68,7 +83,8 @@ def read_dates(values: Any, day_first: bool | None = None) -> Dates:
     """Dates of any kind as a column of dates.
 
     Where the year comes last, a part above 12 must be the day and decides for all of the column. If there is
-    none, the day is assumed to come first; `day_first` sets it.
+    none, times with AM or PM are a sign that the month comes first; else the day is assumed to. `day_first`
+    sets it. Years may have two digits; months may have English names.
 
     >>> read_dates(["12/31/2025", "02/01/2026 9:05 PM"]).days.to_list()
     [datetime.date(2025, 12, 31), datetime.date(2026, 2, 1)]
@@ -85,7 +101,7 @@ def read_dates(values: Any, day_first: bool | None = None) -> Dates:
     days = _days(parts, chosen is not False)
     bad = (days.is_null() & text.is_not_null()).arg_true()
     row = int(bad[0]) if len(bad) else 0
-    unread = Unread(len(bad), row, text[row][:40]) if len(bad) else None
+    unread = Unread(len(bad), row + 1, text[row][:40]) if len(bad) else None
     return Dates(days, unread, chosen, assumed, example)
 
 
@@ -102,17 +118,38 @@ def _parts(text: pl.Series) -> pl.DataFrame:
     def number(pattern: str, group: int) -> pl.Expr:
         return x.str.extract(pattern, group).cast(pl.Int32)
 
+    def either(group: int) -> pl.Expr:
+        return pl.coalesce(number(_YEAR_LAST, group), number(_SHORT_YEAR, group))
+
+    def mark(group: int) -> pl.Expr:
+        return pl.coalesce(*(x.str.extract(form, group) for form in (_YEAR_FIRST, _YEAR_LAST, _SHORT_YEAR)))
+
+    name = pl.coalesce(x.str.extract(_DAY_NAME, 2), x.str.extract(_NAME_DAY, 1)).str.to_lowercase()
+    named = name.replace_strict(_NUMBER_OF, default=None, return_dtype=pl.Int32)
     return text.to_frame().select(
         x.str.head(40).alias("text"),
-        year=pl.coalesce(number(_YEAR_FIRST, 1), number(_MONTH, 1)),
-        month=pl.coalesce(number(_YEAR_FIRST, 3), number(_MONTH, 2)),
-        day=pl.coalesce(number(_YEAR_FIRST, 5), pl.when(x.str.contains(_MONTH)).then(1)),
-        a=number(_YEAR_LAST, 1),
-        b=number(_YEAR_LAST, 3),
-        last_year=number(_YEAR_LAST, 5),
-        mark=pl.coalesce(x.str.extract(_YEAR_FIRST, 2), x.str.extract(_YEAR_LAST, 2)),
-        mark_2=pl.coalesce(x.str.extract(_YEAR_FIRST, 4), x.str.extract(_YEAR_LAST, 4)),
+        year=pl.coalesce(
+            number(_YEAR_FIRST, 1), number(_MONTH, 1), _century(number(_DAY_NAME, 3)), number(_NAME_DAY, 3)
+        ),
+        month=pl.coalesce(number(_YEAR_FIRST, 3), number(_MONTH, 2), named),
+        day=pl.coalesce(
+            number(_YEAR_FIRST, 5),
+            pl.when(x.str.contains(_MONTH)).then(1),
+            number(_DAY_NAME, 1),
+            number(_NAME_DAY, 2),
+        ),
+        a=either(1),
+        b=either(3),
+        last_year=_century(either(5)),
+        mark=mark(2),
+        mark_2=mark(4),
     )
+
+
+def _century(year: pl.Expr) -> pl.Expr:
+    """The year in full: of 0 to 99, 69 is 2069 and 70 is 1970."""
+    short = pl.when(year < _LAST_CENTURY).then(year + 2000).otherwise(year + 1900)
+    return pl.when(year < 100).then(short).otherwise(year)
 
 
 def _order(last: pl.DataFrame, wanted: bool | None) -> tuple[bool | None, bool, str]:
@@ -126,7 +163,11 @@ def _order(last: pl.DataFrame, wanted: bool | None) -> tuple[bool | None, bool, 
     if not day_shown.any() and not month_shown.any():
         # with dots only the day comes first anywhere
         open_ = last.filter((pl.col("mark") != ".") & (pl.col("a") != pl.col("b")))
-        return True, bool(len(open_)), open_["text"][0] if len(open_) else ""
+        if not len(open_):
+            return True, False, ""
+        half_day = open_.filter(pl.col("text").str.contains(_HALF_DAY))
+        shown = half_day if len(half_day) else open_
+        return not len(half_day), True, shown["text"][0]
     first = int(day_shown.sum()) >= int(month_shown.sum())
     row = int((day_shown if first else month_shown).arg_true()[0])
     usual = first and last["mark"][row] == "."

@@ -160,15 +160,15 @@ export function cardsPart() {
 }
 
 export function relationsPart() {
-  if (!content.similarity) return null;
+  if (!content.tree) return null;
+  const tree = [h("h3", {}, "Tree"), h("div", { class: "scroll tall", tabindex: topics.length > 30 ? 0 : null }, treePicture(content.tree)),
+    h("p", { class: "quiet small" }, "Topics that join further to the right are more similar.")];
+  if (!content.similarity) return section("relations", "How topics relate", tree);
   const told = h("p", { class: "quiet small", role: "status" }, "The stronger the colour, the more similar. Hover over a square for its value.");
   const tell = (one, other, value) => told.replaceChildren(topicLink(one), " and ", topicLink(other), one === other ? ": the same topic" : `: ${value} % similar`);
-  const left = content.similarity.left;
   return section("relations", "How topics relate", h("div", { class: "pair" },
-    h("div", {}, h("h3", {}, "Similarity"), h("div", { class: "scroll" }, heatMap(content.similarity, tell)), told,
-      left ? h("p", { class: "quiet small" }, `${many(left, "smaller topic")} not shown.`) : null),
-    h("div", {}, h("h3", {}, "Tree"), h("div", { class: "scroll tall", tabindex: topics.length > 30 ? 0 : null }, treePicture(content.tree)),
-      h("p", { class: "quiet small" }, "Topics that join further to the right are more similar."))));
+    h("div", {}, h("h3", {}, "Similarity"), h("div", { class: "scroll fits" }, heatMap(content.similarity, tell)), told),
+    h("div", {}, tree)));
 }
 
 /** Those whose share clearly changed, then the largest: the numbers of at most `most`. */

@@ -13,6 +13,7 @@ import polars as pl
 
 from coterie.errors import InputError
 from coterie.text.inputs import listed, text_column
+from coterie.text.nulls import without_nulls
 from coterie.text.readers.headers import table_of
 from coterie.text.readers.isolated import parsed
 from coterie.text.readers.rows import Batch, Options, Rows, Table
@@ -43,7 +44,9 @@ def parquet_batches(
         raise InputError(f"{source_name} has column names but no rows")
     start = 0
     for table in chain([first], tables):
-        yield Batch(text_column(table[chosen]), table, range(start + 1, start + 1 + len(table)))
+        yield Batch(
+            text_column(without_nulls(table[chosen])), table, range(start + 1, start + 1 + len(table))
+        )
         start += len(table)
 
 

@@ -20,7 +20,7 @@ from coterie.errors import InputError, shown
 from coterie.storage.files import spelled
 from coterie.text.columns import SEEN, guess_text
 from coterie.text.inputs import choose_column, is_unicode, listed, text_column
-from coterie.text.nulls import is_null_like
+from coterie.text.nulls import without_nulls
 from coterie.text.readers import columnar, delimited, lines, records
 from coterie.text.readers.bytes import (
     MAX_BYTES,
@@ -363,12 +363,14 @@ def make_batch(rows: Rows, table: Table, chosen: str) -> Batch | None:
     columns += [[None] * len(rows.lines)] * (len(table.columns) - len(columns))
     by_name = dict(zip(table.columns, columns, strict=True))
     texts = by_name[chosen]
-    if not table.tokenised:
-        by_name[chosen] = texts = ["" if text is not None and is_null_like(text) else text for text in texts]
-    else:
+    if table.tokenised:
         by_name[chosen] = [None if text is None else json.dumps(text, ensure_ascii=False) for text in texts]
     frame = pl.DataFrame({name: pl.Series(values, dtype=pl.String) for name, values in by_name.items()})
-    series = pl.Series(chosen, texts, dtype=pl.List(pl.String)) if table.tokenised else frame[chosen]
+    series = (
+        pl.Series(chosen, texts, dtype=pl.List(pl.String))
+        if table.tokenised
+        else without_nulls(frame[chosen])
+    )
     return Batch(text_column(series), frame, rows.lines)
 
 
