@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 
 from coterie import __version__
-from coterie.explore import comparing, editing, schemas
+from coterie.explore import comparing, editing, schemas, schemas_asked, schemas_changes
 from coterie.explore.guard import UPLOADS, Invalid, Missing, marked, report_policy
 from coterie.explore.jobs import Jobs
 from coterie.explore.opened import OpenedRun, assigned, exported, whole_text
@@ -120,14 +120,14 @@ def _about_topics(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None
         return found.panel.detail(found.topic_place(id))
 
     @routes.post("/runs/{run}/assign", tags=["texts"], responses=_WITH_BODY, dependencies=_MARKED)
-    def assign(run: RunName, tried: Annotated[schemas.AssignRequest, Body()]) -> schemas.Answers:
+    def assign(run: RunName, tried: Annotated[schemas_asked.AssignRequest, Body()]) -> schemas.Answers:
         """Where texts belong that need not be of the run, how sure that is, and why."""
         return schemas.Answers(answers=assigned(opened(run), tried.texts))
 
 
 def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
     @routes.get("/runs/{run}/texts", tags=["texts"], responses=_LATER)
-    def texts(run: RunName, asked: Annotated[schemas.TextsQuery, Query()]) -> schemas.TextPage:
+    def texts(run: RunName, asked: Annotated[schemas_asked.TextsQuery, Query()]) -> schemas.TextPage:
         """A page of the texts that match, sorted."""
         found, filters = opened(run), filters_of(asked)
         meant = bool(filters.q) and filters.mode == "meaning"
@@ -147,13 +147,13 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         run: RunName,
         row: Annotated[int, InPath(ge=0, lt=1 << 32)],
         q: Annotated[str, Query(max_length=1000, description="marked in the text")] = "",
-        mode: schemas.Mode = "words",
+        mode: schemas_asked.Mode = "words",
     ) -> schemas.WholeText:
         """A whole text with all its columns, and the texts most like it."""
         return whole_text(opened(run), row, Filters(q=q, mode=mode))
 
     @routes.get("/runs/{run}/map", tags=["map"], response_class=Response, responses={**_POINTS, **_LATER})
-    def points(run: RunName, asked: Annotated[schemas.MapQuery, Query()]) -> Response:
+    def points(run: RunName, asked: Annotated[schemas_asked.MapQuery, Query()]) -> Response:
         """Points of a view, little endian: uint32 n, uint32 matching in the view, uint32 matching in all,
         uint32 0; float32 x[n], float32 y[n], uint32 row[n], uint16 topic[n] (number in the topics of the
         run), uint8 confidence[n] (255 is 1). More of the same view, or a closer one, only adds points."""
@@ -167,7 +167,7 @@ def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
     @routes.get(
         "/runs/{run}/export", tags=["texts"], response_class=FileResponse, responses={**_TABLES, **_LATER}
     )
-    def export(run: RunName, asked: Annotated[schemas.ExportQuery, Query()]) -> FileResponse:
+    def export(run: RunName, asked: Annotated[schemas_asked.ExportQuery, Query()]) -> FileResponse:
         """The texts that match with all their columns, as a file."""
         found = opened(run)
         folder = TemporaryFolder("export")
@@ -210,36 +210,36 @@ def _edits(routes: APIRouter, workspace: Workspace, jobs: Jobs) -> None:
     @routes.post(
         "/runs/{run}/edits", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
     )
-    def edit(run: RunName, request: Annotated[schemas.EditRequest, Body()]) -> schemas.Job:
+    def edit(run: RunName, request: Annotated[schemas_changes.EditRequest, Body()]) -> schemas_changes.Job:
         """Rename, merge or split topics, ban terms, pin texts; the folder of the run is written anew."""
         return editing.edit(workspace, jobs, run, request)
 
     @routes.post("/runs/{run}/undo", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED)
-    def undo(run: RunName, request: Annotated[schemas.UndoRequest, Body()]) -> schemas.Job:
+    def undo(run: RunName, request: Annotated[schemas_changes.UndoRequest, Body()]) -> schemas_changes.Job:
         """Take the last edit back."""
         return editing.undo(workspace, jobs, run, request)
 
     @routes.post(
         "/runs/{run}/refit", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
     )
-    def refit(run: RunName, request: Annotated[schemas.RefitRequest, Body()]) -> schemas.Job:
+    def refit(run: RunName, request: Annotated[schemas_changes.RefitRequest, Body()]) -> schemas_changes.Job:
         """Fit the same texts anew and apply the edits again."""
         return editing.refit(workspace, jobs, run, request)
 
 
 def _jobs(routes: APIRouter, jobs: Jobs) -> None:
     @routes.get("/jobs", tags=["jobs"])
-    def listed() -> schemas.JobList:
+    def listed() -> schemas_changes.JobList:
         """Jobs of this server, the newest first."""
-        return schemas.JobList(jobs=jobs.all())
+        return schemas_changes.JobList(jobs=jobs.all())
 
     @routes.get("/jobs/{id}", tags=["jobs"], responses=_MISSING)
-    def job(id: Id) -> schemas.Job:
+    def job(id: Id) -> schemas_changes.Job:
         """How far a job is."""
         return jobs.get(id)
 
     @routes.delete("/jobs/{id}", tags=["jobs"], responses=_CHANGES, dependencies=_MARKED)
-    def cancel(id: Id) -> schemas.Job:
+    def cancel(id: Id) -> schemas_changes.Job:
         """Cancel a job; an edit that is being written is finished."""
         return jobs.cancel(id)
 
@@ -256,19 +256,19 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
     async def upload(
         request: Request,
         name: Annotated[str, Query(max_length=1000, description="what to call the file")],
-    ) -> schemas.Upload:
+    ) -> schemas_changes.Upload:
         """Send a file to look at: CSV, TSV, JSON, Parquet, Excel or one text a line, plain or gzip."""
         return await uploads.receive(name, request.stream(), workspace.max_bytes)
 
     @routes.post(
         "/uploads/{id}/fit", status_code=202, tags=["start"], responses=_CHANGES, dependencies=_MARKED
     )
-    def fit(id: Id, request: Annotated[schemas.FitRequest, Body()]) -> schemas.Job:
+    def fit(id: Id, request: Annotated[schemas_changes.FitRequest, Body()]) -> schemas_changes.Job:
         """Find the topics of an uploaded file; the run is written into the folder of runs."""
         return editing.fit(workspace, jobs, uploads, id, request)
 
     @routes.post("/uploads/{id}/look", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
-    async def look(id: Id, request: schemas.LookRequest) -> schemas.Upload:
+    async def look(id: Id, request: schemas_changes.LookRequest) -> schemas_changes.Upload:
         """Look at another sheet of an uploaded file, or for the column names in another row."""
         return await uploads.look_again(id, request, workspace.max_bytes)
 
@@ -281,7 +281,7 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
 # --- what is asked
 
 
-def filters_of(asked: schemas.FilterQuery) -> Filters:
+def filters_of(asked: schemas_asked.FilterQuery) -> Filters:
     """Conditions as the page spells them."""
     return Filters(
         q=" ".join(asked.q.split()),
@@ -303,12 +303,12 @@ def _corners(lasso: str) -> tuple[Corner, ...]:
     pairs = [pair.split(",") for pair in lasso.split(" ")]
     if not 3 <= len(pairs) <= MOST_CORNERS:
         raise Invalid(f"a lasso must have 3 to {MOST_CORNERS} corners, got {len(pairs):,}")
-    if not re.fullmatch(schemas.LASSO, lasso):
+    if not re.fullmatch(schemas_asked.LASSO, lasso):
         raise Invalid("a lasso must be like 0.1,0.2 0.3,0.2 0.2,0.4")
     return tuple((float(x), float(y)) for x, y in pairs)
 
 
-def _box(asked: schemas.MapQuery) -> Box | None:
+def _box(asked: schemas_asked.MapQuery) -> Box | None:
     sides = (asked.x0, asked.y0, asked.x1, asked.y1)
     if all(side is None for side in sides):
         return None
