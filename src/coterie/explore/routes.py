@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+import numpy.typing as npt
 from fastapi import APIRouter, Body, Depends, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
@@ -16,7 +18,15 @@ from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 
 from coterie import __version__
-from coterie.explore import comparing, editing, schemas, schemas_asked, schemas_changes
+from coterie.explore import (
+    comparing,
+    counts,
+    editing,
+    schemas,
+    schemas_asked,
+    schemas_changes,
+    schemas_counts,
+)
 from coterie.explore.guard import UPLOADS, Invalid, Missing, marked, report_policy
 from coterie.explore.jobs import Jobs
 from coterie.explore.opened import OpenedRun, assigned, exported, whole_text
@@ -152,14 +162,28 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         """A whole text with all its columns, and the texts most like it."""
         return whole_text(opened(run), row, Filters(q=q, mode=mode))
 
+    @routes.get("/runs/{run}/counts", tags=["texts"], responses=_LATER)
+    def counted(run: RunName, asked: Annotated[schemas_asked.FilterQuery, Query()]) -> schemas_counts.Counts:
+        """How many texts that match are in each topic, in each value of a column of few values, and in each
+        period; each of these is counted without its own filter."""
+        return counts.counts(opened(run), filters_of(asked))
+
+    @routes.get("/runs/{run}/contrasts", tags=["texts"], responses=_LATER)
+    def contrasts(
+        run: RunName, asked: Annotated[schemas_asked.FilterQuery, Query()]
+    ) -> schemas_counts.Contrasts:
+        """What sets the texts that match apart from the rest: words, topics, values, periods."""
+        return counts.contrasts(opened(run), filters_of(asked))
+
     @routes.get("/runs/{run}/map", tags=["map"], response_class=Response, responses={**_POINTS, **_LATER})
     def points(run: RunName, asked: Annotated[schemas_asked.MapQuery, Query()]) -> Response:
         """Points of a view, little endian: uint32 n, uint32 matching in the view, uint32 matching in all,
-        uint32 0; float32 x[n], float32 y[n], uint32 row[n], uint16 topic[n] (number in the topics of the
-        run), uint8 confidence[n] (255 is 1). More of the same view, or a closer one, only adds points."""
+        uint32 1 if a colour is asked for, else 0; float32 x[n], float32 y[n], uint32 row[n], with a colour
+        int16 number of the value or period[n] as in counts (-1: none), uint16 topic[n] (number in the topics
+        of the run), uint8 confidence[n] (255 is 1). More of one view, or a closer one, only adds points."""
         found = opened(run)
         mask = found.selection().mask(filters_of(asked))
-        data = found.points().packed(_box(asked), asked.limit, mask)
+        data = found.points().packed(_box(asked), asked.limit, mask, _groups(found, asked.colour))
         return Response(data, media_type="application/octet-stream", headers={"cache-control": "no-store"})
 
 
@@ -290,12 +314,30 @@ def filters_of(asked: schemas_asked.FilterQuery) -> Filters:
         least=asked.least,
         most=asked.most,
         classes=tuple(sorted(set(asked.class_))),
+        only=tuple(sorted({_only(one) for one in asked.only})),
         since=asked.since,
         until=asked.until,
         lasso=_corners(asked.lasso) if asked.lasso else (),
         rows=tuple(sorted(set(asked.row))),
         known=asked.known,
     )
+
+
+def _only(spelled: str) -> tuple[int, str]:
+    """The number of a column and a value from "3:value"."""
+    number, _, value = spelled.partition(":")
+    return int(number), value
+
+
+def _groups(opened: OpenedRun, colour: str | None) -> npt.NDArray[np.int16] | None:
+    """The group of each row by which points are coloured."""
+    if colour is None:
+        return None
+    found = opened.facets().periods() if colour == "date" else opened.facets().of(int(colour))
+    if found is None:
+        what = "dates" if colour == "date" else f"column {colour} of few values"
+        raise Invalid(f"this run has no {what} to colour by")
+    return found.codes
 
 
 def _corners(lasso: str) -> tuple[Corner, ...]:

@@ -13,6 +13,9 @@ _CORNER = f"{_NUMBER},{_NUMBER}"
 #: Corners on the map; nothing is as good as no lasso.
 LASSO = f"^({_CORNER}( {_CORNER}){{2,199}})?$"
 
+#: A column of few values by its number, and a value.
+ONLY = r"^[0-9]{1,6}:"
+
 
 class FilterQuery(BaseModel):
     """Which texts: all conditions hold."""
@@ -25,6 +28,9 @@ class FilterQuery(BaseModel):
     least: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description="least confidence")
     most: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description="most confidence")
     class_: list[Annotated[str, Field(max_length=1000)]] = Field(default=[], alias="class", max_length=1000)
+    only: list[Annotated[str, Field(max_length=300, pattern=ONLY)]] = Field(
+        default=[], max_length=1000, description="number of a column : one of its values; see counts"
+    )
     since: dt.date | None = Field(default=None, description="first day")
     until: dt.date | None = Field(default=None, description="last day")
     lasso: str | None = Field(
@@ -56,6 +62,11 @@ class MapQuery(FilterQuery):
     x1: float | None = Field(default=None, allow_inf_nan=False)
     y1: float | None = Field(default=None, allow_inf_nan=False)
     limit: int = Field(default=20_000, ge=0, le=1_000_000)
+    colour: str | None = Field(
+        default=None,
+        pattern="^(date|[0-9]{1,6})$",
+        description="date, or the number of a column of few values: what is told of each point",
+    )
 
 
 class ExportQuery(FilterQuery):
