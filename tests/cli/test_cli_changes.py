@@ -188,4 +188,4 @@ def test_texts_without_a_date_or_a_class_are_left_out_and_told(tmp_path):
     out = coterie("topics", run, "--by", "team", "--json")
     assert out.stderr == "30 texts have no class; counts leave them out.\n"
     assert {row["class"] for row in json.loads(out.stdout)} == {"a"}
-    assert "row 0 has the date" in coterie("topics", run, "--over-time", "text", code=2).stderr
+    assert "row 1 has the date" in coterie("topics", run, "--over-time", "text", code=2).stderr

@@ -14,17 +14,16 @@ from datetime import UTC, datetime
 import numpy as np
 
 from coterie.errors import InputError
+from coterie.explore.assigning import check_column
 from coterie.explore.guard import Invalid, Missing
 from coterie.explore.jobs import Handle, Jobs, in_own_process
 from coterie.explore.opened import OpenedRun
 from coterie.explore.schemas_changes import (
-    MOST_COLUMNS,
     EditRequest,
     FitRequest,
     Job,
     RefitRequest,
     UndoRequest,
-    Upload,
 )
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
@@ -83,8 +82,8 @@ def refit(workspace: Workspace, jobs: Jobs, name: str, request: RefitRequest) ->
     source = workspace.folder_of(name)
     target = source if request.name is None else workspace.new(request.name)
     job = {"kind": "refit", "run": str(source), "version": request.version, "topics": request.topics}
-    number = "" if request.topics is None else f" with {_many(request.topics)}"
-    title = f"refit {name}{number}" + ("" if request.name is None else f" as {target.name}")
+    number = "" if request.topics is None else _number(request.topics)
+    title = f"find topics again in {name}{number}" + ("" if request.name is None else f" as {target.name}")
 
     def work(handle: Handle) -> str:
         in_own_process(job, target, handle)
@@ -103,7 +102,8 @@ def fit(workspace: Workspace, jobs: Jobs, uploads: Uploads, id: str, request: Fi
     target = workspace.new(request.name)
     file = uploads.take(id)
     try:
-        _check_columns(file.shown, request)
+        for column in (request.text, request.date, request.label):
+            check_column(file.shown, column)
         job = {
             "kind": "fit",
             "file": str(file.path),
@@ -131,20 +131,11 @@ def fit(workspace: Workspace, jobs: Jobs, uploads: Uploads, id: str, request: Fi
             uploads.drop(id)
             return workspace.version(target.name)
 
-        title = f"fit {file.shown.name} with {_many(request.topics)}"
+        title = f"find topics in {file.shown.name}" + _number(request.topics)
         return jobs.fit("fit", target.name, title, work, given_up=lambda: uploads.give_back(id))
     except BaseException:
         uploads.give_back(id)
         raise
-
-
-def _check_columns(upload: Upload, request: FitRequest) -> None:
-    """Whether there are such columns, as far as is known before the file is read as a whole."""
-    known = [column.name for column in upload.columns]
-    for field in ("text", "date", "label"):
-        wanted = getattr(request, field)
-        if wanted is not None and wanted not in known and len(known) < MOST_COLUMNS:
-            raise Invalid(f"{upload.name} has no column {wanted[:60]!r}; it has {', '.join(known)[:300]}")
 
 
 # --- edits
@@ -223,10 +214,8 @@ def _moves(pin: Edit, texts: int) -> str:
     return f"move {'1 text' if texts == 1 else f'{texts} texts'} to topic {pin.topics[0]}"
 
 
-def _many(topics: int | str) -> str:
-    if topics == "auto":
-        return "an estimated number of topics"
-    return "1 topic" if topics == 1 else f"{topics} topics"
+def _number(topics: int | str) -> str:
+    return "" if topics == "auto" else ", 1 topic" if topics == 1 else f", {topics} topics"
 
 
 def _changed(workspace: Workspace, name: str, version: str, change: Change, handle: Handle) -> str:

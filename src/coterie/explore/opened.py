@@ -274,7 +274,7 @@ def _checks(opened: OpenedRun) -> list[Check]:
         distinct, most, text = opened.copies()
         said.append(checks.copies(distinct, model.n_texts_, most, text))
     said.sort(key=lambda remark: not remark["look"])
-    return [Check(look=remark["look"], text=_with_quote(remark, opened)) for remark in said]
+    return [Check(look=one["look"], well=one["well"], text=_with_quote(one, opened)) for one in said]
 
 
 def _with_quote(remark: dict[str, Any], opened: OpenedRun) -> str:

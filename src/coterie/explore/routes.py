@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +18,9 @@ from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 
 from coterie import __version__
+from coterie.datasets import SAMPLE_FILE
 from coterie.explore import (
+    assigning,
     comparing,
     counts,
     editing,
@@ -59,6 +61,7 @@ _POINTS: Responses = {200: {"content": {"application/octet-stream": _BINARY}}}
 _TABLES: Responses = {
     200: {"description": "as asked for", "content": dict.fromkeys(_TYPES.values(), _BINARY)}
 }
+_SHEET: Responses = {200: {"content": {_TYPES["csv"]: _BINARY}}}
 _UPLOADED = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
 _PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
@@ -291,6 +294,29 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         """Find the topics of an uploaded file; the run is written into the folder of runs."""
         return editing.fit(workspace, jobs, uploads, id, request)
 
+    @routes.post("/uploads/sample", status_code=201, tags=["start"], responses=_CHANGES, dependencies=_MARKED)
+    async def sample() -> schemas_changes.Upload:
+        """The sample that comes with coterie, as if it had been sent."""
+        return await uploads.receive(SAMPLE_FILE.name, _read(SAMPLE_FILE), workspace.max_bytes)
+
+    @routes.post("/uploads/{id}/assign", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
+    def assign_file(
+        id: Id, request: Annotated[schemas_changes.AssignFileRequest, Body()]
+    ) -> schemas_changes.Assigned:
+        """Assign the texts of an uploaded file to the topics of a run; the table can be fetched then."""
+        return assigning.assign_file(workspace, uploads, id, request)
+
+    @routes.get(
+        "/uploads/{id}/assigned",
+        tags=["start"],
+        response_class=FileResponse,
+        responses={**_SHEET, 404: _PROBLEM, 409: _PROBLEM},
+    )
+    def assigned_file(id: Id) -> FileResponse:
+        """An uploaded file with the topics of its texts, as CSV."""
+        path, name = uploads.result(id)
+        return FileResponse(path, media_type=_TYPES["csv"], filename=name)
+
     @routes.post("/uploads/{id}/look", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
     async def look(id: Id, request: schemas_changes.LookRequest) -> schemas_changes.Upload:
         """Look at another sheet of an uploaded file, or for the column names in another row."""
@@ -300,6 +326,10 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
     def delete(id: Id) -> None:
         """Remove an uploaded file."""
         uploads.delete(id)
+
+
+async def _read(path: Path) -> AsyncIterator[bytes]:
+    yield path.read_bytes()
 
 
 # --- what is asked

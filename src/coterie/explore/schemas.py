@@ -78,6 +78,7 @@ class Check(BaseModel):
     """What a reader should know before trusting topics."""
 
     look: bool = Field(description="whether this is a warning")
+    well: bool = Field(description="whether nothing is wrong; neither: a fact")
     text: str
 
 

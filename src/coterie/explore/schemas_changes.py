@@ -144,3 +144,30 @@ class FitRequest(Strict):
     label: str | None = Field(default=None, max_length=1000, description="class column")
     topics: Number | Literal["auto"] = "auto"
     language: str = Field(default="english", max_length=200, description="name or code; several with commas")
+
+
+class AssignFileRequest(Strict):
+    """An uploaded file whose texts are assigned to the topics of a run."""
+
+    run: RunName
+    text: str = Field(max_length=1000, description="column with the texts")
+
+
+class AssignedTopic(BaseModel):
+    """New texts of a topic."""
+
+    id: int
+    label: str
+    count: int
+    share: float = Field(description="of the new texts that have a topic")
+    before: float = Field(description="of the texts of the run that have a topic")
+
+
+class Assigned(BaseModel):
+    """What became of a file: how many texts each topic got, the most first."""
+
+    texts: int
+    without: int = Field(description="texts without a known word, which have no topic")
+    skipped: int = Field(description="rows that could not be read")
+    confidence: float = Field(description="mean of the texts that have a topic")
+    topics: list[AssignedTopic]

@@ -49,6 +49,11 @@ class _File:
     shown: Upload
     in_use: bool = False
 
+    @property
+    def assigned(self) -> Path:
+        """Where the file with topics is, once it was assigned."""
+        return self.path.with_name(f"{self.shown.id}.assigned")
+
 
 class Uploads:
     """The uploaded files of a server; they are gone when it ends."""
@@ -98,6 +103,14 @@ class Uploads:
             file.in_use = True
             return file
 
+    def result(self, id: str) -> tuple[Path, str]:
+        """The table of a file that was assigned, and what to call it."""
+        with self._lock:
+            file = self._find(id)
+        if not file.assigned.exists():
+            raise Missing(f"{file.shown.name} was not assigned yet")
+        return file.assigned, f"{_ENDING.sub('', file.shown.name)}-topics.csv"
+
     def give_back(self, id: str) -> None:
         """A file that was not fitted after all."""
         with self._lock:
@@ -127,7 +140,7 @@ class Uploads:
         if file is None:
             raise Missing(f"there is no uploaded file {id[:40]!r}; drop it on the page again")
         if file.in_use:
-            raise Changed(f"{file.shown.name} is being fitted right now")
+            raise Changed(f"{file.shown.name} is in use right now; wait until that has finished")
         return file
 
     def _remove(self, id: str) -> None:
@@ -135,6 +148,7 @@ class Uploads:
             file = self._files.pop(id, None)
         if file is not None:
             file.path.unlink(missing_ok=True)
+            file.assigned.unlink(missing_ok=True)
 
     def _place(self) -> Path:
         with self._lock:

@@ -22,7 +22,7 @@ _MONTH = r"^(\d{4})-(\d{2})$"
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Values that are no dates: how many, and the first of them."""
+    """Values that are no dates: how many, and the first of them; `row` counts from 0, the sentence from 1."""
 
     count: int
     row: int
@@ -32,7 +32,7 @@ class Unread:
     def sentence(self) -> str:
         """The first of them, as a person reads it."""
         return (
-            f"row {self.row} has the date {self.value!r}; "
+            f"row {self.row + 1:,} has the date {self.value!r}; "
             "dates must look like 2024-05-31, 31/05/2024 or 05/31/2024"
         )
 

@@ -4,12 +4,13 @@
 //   callbacks, each of them optional:
 //   row(row, topic)  a text was clicked        topic(id or null)       a topic's name was clicked, or empty ground
 //   lasso(corners or null)  in map units       view({ x, y, zoom } or null)  the map was moved and came to rest; null: all of it is in sight
-import { FIRST_POINTS, get, latest, points as askPoints, runPath } from "./api.js";
+import { FIRST_POINTS, colourAsked, get, latest, points as askPoints, runPath } from "./api.js";
 import { bdi, button, cut, h, swatch } from "./dom.js";
 import { count, decimal, many } from "./numbers.js";
 import { announce, later, say } from "./ui.js";
 import { createPainter } from "./map-gl.js";
 import { listen } from "./map-hands.js";
+import { groupName, shadesOf } from "./map-shades.js";
 import { Line, simplify } from "./map-lasso.js";
 import { Marks } from "./map-marks.js";
 import { Names } from "./map-names.js";
@@ -102,7 +103,7 @@ class TextMap {
     for (const ask of Object.values(this.asking)) ask.cancel();
     Object.assign(this, { overview: null, chosen: -1, hovered: -1, sets: {}, points: joinPoints({}) });
     this.grid = new Grid(this.points);
-    this.painter.load(this.points, [], [0, 0, 0, 0]);
+    this.painter.load(this.points, [], [], [0, 0, 0, 0]);
     this.names.show([]);
     for (const name of ["hover", "row", "mark", "lasso"]) this.marks.set(name, null);
     this.tip.clear();
@@ -121,19 +122,28 @@ class TextMap {
     if (this.overview) this.fetch();
   }
 
+  /** The points get other colours (state.colour, or what it needs is known by now). */
+  recolour() {
+    this.blocked = null; // the legend needs another room
+    if (!this.overview) return;
+    if (this.sets.colour !== colourAsked()) this.fetch();
+    else { this.load(); this.paint(); }
+  }
+
   get filtered() {
     return Object.keys(this.params).length > 0;
   }
 
   async fetch() {
     const { name, version } = this.overview, now = () => this.overview.name === name && this.overview.version === version;
+    const colour = colourAsked();
     this.element.classList.add("waiting");
     try {
-      const ask = (limit, params) => (signal) => askPoints(runPath("/map", name), { limit, ...params }, { signal });
-      const all = this.sets.version === version && this.sets.all ? this.sets.all : await this.asking.all(ask(WIDE, {}));
+      const ask = (limit, params) => (signal) => askPoints(runPath("/map", name), { limit, colour, ...params }, { signal });
+      const all = this.sets.version === version && this.sets.colour === colour && this.sets.all ? this.sets.all : await this.asking.all(ask(WIDE, {}));
       const wide = this.filtered ? await this.asking.wide(ask(WIDE, this.params)) : all;
-      if (!now()) return;
-      this.sets = { version, all, wide, close: null, box: null };
+      if (!now() || colour !== colourAsked()) return;
+      this.sets = { version, colour, all, wide, close: null, box: null };
       this.load();
       this.paint();
       this.closer();
@@ -158,7 +168,7 @@ class TextMap {
     if (this.view.zoom <= 1.05 || enough) return this.report();
     const { name, version } = this.overview, asked = this.view.box(0.3), zoom = this.view.zoom;
     try {
-      const close = await this.asking.close((signal) => askPoints(runPath("/map", name), { ...asked, limit: CLOSE, ...this.params }, { signal }));
+      const close = await this.asking.close((signal) => askPoints(runPath("/map", name), { ...asked, limit: CLOSE, colour: colourAsked(), ...this.params }, { signal }));
       if (this.sets.wide !== wide || this.sets.version !== version) return undefined;
       Object.assign(this.sets, { close, box: asked, zoom, whole: close.n >= close.inView });
       this.load();
@@ -178,7 +188,8 @@ class TextMap {
     this.hovered = row === null ? -1 : this.points.row.indexOf(row);
     const quiet = getComputedStyle(document.documentElement).getPropertyValue("--quiet").trim();
     const ghost = /^#[0-9a-f]{6}$/i.test(quiet) ? [1, 3, 5].map((from) => parseInt(quiet.slice(from, from + 2), 16)) : [128, 128, 128];
-    this.painter.load(this.points, this.colours, [...ghost, 30]);
+    const { shades, colours } = shadesOf(this.points, this.colours);
+    this.painter.load(this.points, shades, colours, [...ghost, 30]);
   }
 
   /** Say how much of the run is drawn and how many texts are selected. */
@@ -311,8 +322,8 @@ class TextMap {
 
   /** Corners of the map where buttons and words stand: [left, top, right, bottom]; read seldom, since asking lays the page out. */
   corners() {
-    const { width, height } = this.view, { tools, said } = this;
-    return [[width - tools.offsetWidth - 14, 0, width, tools.offsetHeight + 12],
+    const { width, height } = this.view, { tools, said } = this, colour = this.element.querySelector(".map-colour");
+    return [[0, 0, colour ? colour.offsetWidth + 12 : 0, colour ? colour.offsetHeight + 10 : 0], [width - tools.offsetWidth - 14, 0, width, tools.offsetHeight + 12],
       [0, height - said.offsetHeight - 10, said.offsetWidth ? said.offsetWidth + 12 : 0, height]];
   }
 
@@ -341,7 +352,7 @@ class TextMap {
   head(at) {
     const topic = this.overview.topics[this.points.topic[at]];
     return h("p", { class: "map-tip-head" }, swatch(topic), bdi(topic ? cut(topic.label, 60) : ""),
-      h("span", { class: "quiet" }, ` ${decimal(this.points.confidence[at] / 255)}`));
+      h("span", { class: "quiet" }, ` ${decimal(this.points.confidence[at] / 255)}`), groupName(this.points.group[at]));
   }
 
   async text(row) {
