@@ -66,7 +66,7 @@ function show(result, answer) {
     ? flowPicture({ left: answer.a, right: answer.b, flows: answer.flows, width: Math.max(result.clientWidth, 300), tell }) : null;
   result.replaceChildren(summary(answer), h("div", { class: "changes" }, changes(answer, a, b)),
     picture ? h("section", { class: "flow-part" }, h("h3", {}, "How texts moved"), readout, picture,
-      h("p", { class: "quiet small" }, "A topic after has the colour of the topic that most of its texts come from. Bands of less than 1 % of both their topics are in the table only."), table(answer, a, b))
+      h("p", { class: "quiet small" }, "A topic after has the colour of the topic that most of its texts come from. Bands of less than 1 % of a topic are in the table only."), table(answer, a, b))
       : h("p", { class: "quiet" }, "The runs have no texts in common, so they cannot be compared."));
 }
 

@@ -43,11 +43,18 @@ export function flowPicture({ left, right, flows, width, tell }) {
 
 const sum = (flows) => flows.reduce((total, flow) => total + flow.count, 0);
 
-/** Bands that matter: at least 1 % of the topic they leave or of the one they reach; the table has the others. */
+/**
+ * Bands that matter: at least 1 % of the topic they leave and of the one they reach, or the largest of one of them, so
+ * that no topic stands alone. The table has the others.
+ */
 export function drawable(flows) {
-  const size = (side) => { const sizes = new Map(); for (const flow of flows) sizes.set(flow[side], (sizes.get(flow[side]) || 0) + flow.count); return sizes; };
-  const from = size("from"), to = size("to");
-  return flows.filter((flow) => flow.count > 0 && (flow.count >= LEAST * from.get(flow.from) || flow.count >= LEAST * to.get(flow.to))).map((flow) => ({ ...flow }));
+  const add = (map, id, value, join) => map.set(id, join(map.get(id) || 0, value)), sides = ["from", "to"].map((side) => {
+    const all = new Map(), most = new Map();
+    for (const flow of flows) { add(all, flow[side], flow.count, (a, b) => a + b); add(most, flow[side], flow.count, Math.max); }
+    return { side, all, most };
+  });
+  const large = (flow) => sides.every(({ side, all }) => flow.count >= LEAST * all.get(flow[side])) || sides.some(({ side, most }) => flow.count === most.get(flow[side]));
+  return flows.filter((flow) => flow.count > 0 && large(flow)).map((flow) => ({ ...flow }));
 }
 
 /** Topics after, each in the colour of the topic before that most of its texts come from; null for one without. */

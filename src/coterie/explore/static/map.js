@@ -42,7 +42,7 @@ class TextMap {
     this.settle = later(() => { this.moving = false; this.draw(); }, 140);
     this.askClose = later(() => this.closer(), 160);
     this.tellView = later(() => this.tell("view", this.view.whole ? null : { x: this.view.x, y: this.view.y, zoom: this.view.zoom }), 250);
-    this.forget = [listen(this), subscribe(["box"], () => this.look(state.box))];
+    this.forget = [listen(this), subscribe(["counts"], () => this.report()), subscribe(["box"], () => this.look(state.box))];
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.body);
     this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -196,10 +196,12 @@ class TextMap {
   report() {
     const { wide, close, all } = this.sets, parts = [];
     if (!wide) return;
+    // a chosen topic is drawn among the others, but it counts as it does for the table
+    const matching = this.chosen >= 0 && state.counts ? state.counts.total : wide.all;
     if (this.params.lasso) {
-      parts.push(h("span", {}, h("strong", {}, `${many(wide.all, "text")} selected`),
+      parts.push(h("span", {}, h("strong", {}, `${many(matching, "text")} selected`),
         button("clear", () => this.tell("lasso", null), { "aria-label": "Clear the lasso" })));
-    } else if (this.filtered) parts.push(`${many(wide.all, "text")} ${wide.all === 1 ? "matches" : "match"}`);
+    } else if (this.filtered) parts.push(`${many(matching, "text")} ${matching === 1 ? "matches" : "match"}`);
     const inSight = close && this.view.zoom > 1.05 ? [close.n, close.inView] : [wide.n, wide.all];
     if (inSight[0] < inSight[1]) parts.push(`${count(inSight[0])} of ${count(inSight[1])} drawn; zoom in for more`);
     if (all && !all.all) parts.push("No text has a position on the map.");
@@ -211,6 +213,7 @@ class TextMap {
   /** Choose a topic by its id (null: none); the others are dimmed. */
   choose(id) {
     this.chosen = this.overview ? this.overview.topics.findIndex((topic) => topic.id === id) : -1;
+    this.report();
     this.paint();
   }
 

@@ -47,7 +47,7 @@ export function parted([a, b], most = WORDS) {
 
 function body(pair) {
   const words = parted(pair), near = pair[0].neighbours.find((one) => one.id === pair[1].id);
-  const columns = (make) => h("div", { class: "pair" }, pair.map((topic, at) => h("div", {}, make(topic, at))));
+  const columns = (make) => h("div", { class: "side-by-side" }, pair.map((topic, at) => h("div", {}, make(topic, at))));
   const word = (one, title) => h("li", {}, h("button", { type: "button", class: "link", title, onclick: () => searchFor(one.term) }, bdi(cut(one.term, 60))));
   const list = (some) => (some.length ? h("ul", { class: "pair-words" }, some.map((one) => word(one, `${many(one.count, "time")} here, ${percent(one.share)} of its words`))) : h("p", { class: "quiet small" }, "None."));
   const most = Math.max(...pair.flatMap((topic) => (topic.over_time ? topic.over_time.shares : [])), 1e-9);

@@ -132,7 +132,8 @@ function sortSelect() {
 const MOVED = 500; // so many texts can be moved at once
 
 function moveTool(total) {
-  if (total > MOVED) return h("span", { class: "quiet small wide-only", title: "Select fewer texts to move them to another topic" }, `at most ${count(MOVED)} can be moved`);
+  const { topic, ...rest } = filters();
+  if (total > MOVED) return !Object.keys(rest).length ? "" : h("span", { class: "quiet small wide-only", title: "Select fewer texts to move them to another topic" }, `at most ${count(MOVED)} can be moved`);
   return button(total === 1 ? "move it…" : `move these ${total}…`, moveAll, { class: "plain wide-only", title: "Move these texts to another topic permanently" });
 }
 
