@@ -34,7 +34,7 @@ function head(found) {
 
 function body(found) {
   const { words, topics, columns, periods, every } = found, box = (...parts) => h("div", { class: "panel-body of-selection" }, parts);
-  if (!found.total) return box(h("p", { class: "quiet" }, "No text matches."));
+  if (!found.total) return box(h("p", { class: "quiet" }, "No text has all of this."));
   if (!found.rest) return box(h("p", { class: "quiet" }, "These are all texts: there is no rest to compare with."));
   return box(
     h("p", { class: "quiet small" }, `Compared with the other ${many(found.rest, "text")}.`),
