@@ -6,7 +6,6 @@ import io
 import pytest
 from explore_pages import Served, kinds_of, no_sideways, settled, until, wait_total
 from explore_runs import WORDS, write_texts
-from test_explore_browser_colours import teams  # noqa: F401  a fixture
 
 
 def contrasts(served, run, **query):
@@ -106,7 +105,7 @@ def test_typical_texts_come_first_and_words_as_in_the_label(show, served):
     assert words == terms[: len(words)] != []
 
 
-def test_addresses_in_a_row_are_links_and_hostile_ones_are_not(show, served, teams):  # noqa: F811
+def test_addresses_in_a_row_are_links_and_hostile_ones_are_not(show, served, teams):
     page = settled(show(f"/?run={teams}&row=3"))
     link = page.locator("#panel .cells a")
     link.wait_for()
@@ -207,7 +206,7 @@ DROP = """(text) => {
 }"""
 
 
-def test_a_dropped_file_is_assigned_or_becomes_a_run(show, served, teams, tmp_path):  # noqa: F811
+def test_a_dropped_file_is_assigned_or_becomes_a_run(show, served, teams, tmp_path):
     page = settled(show(f"/?run={teams}"))
     texts = write_texts(tmp_path / "t.csv", 40, seed=9).read_text("utf-8") + "40,2024-01-01,x,zzz qqq\n"
     page.evaluate(DROP, texts)
@@ -271,7 +270,7 @@ def test_both_sides_of_a_comparison_have_colours(show, served):
     assert str(len(answer["flows"])) in wait
 
 
-def test_searching_words_of_a_selection_narrows_it(show, served, teams):  # noqa: F811
+def test_searching_words_of_a_selection_narrows_it(show, served, teams):
     page = settled(show(f"/?run={teams}&class=login"))
     page.wait_for_selector("#panel .contrasts li .link")
     word = page.locator("#panel .contrasts li .link").first.inner_text()

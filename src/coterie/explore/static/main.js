@@ -188,7 +188,7 @@ function wireTabs() {
     next.focus();
   });
   NARROW.addEventListener("change", drawTabs);
-  subscribe(["tab", "topics", "row", "try"], (_, changed) => {
+  subscribe([...FILTER_KEYS, "tab", "row", "try"], (_, changed) => {
     // on a narrow page what was opened must come into sight
     const opened = (changed.includes("row") && state.row !== null) || (changed.includes("try") && state.try !== null && !changed.includes("tab") && state.tab !== "panel")
       || (changed.includes("topics") && state.topic !== null && state.tab !== "texts" && state.tab !== "map");
