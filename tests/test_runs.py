@@ -408,7 +408,7 @@ def test_one_date_that_cannot_be_read_is_told_and_the_others_count(tmp_path):
     dates[3], dates[5], dates[7] = "soon", "n/a", ""
     pl.DataFrame({"subject": TEXTS, "day": dates}).write_csv(tmp_path / "in.csv")
     source = read_texts(tmp_path / "in.csv", "subject")
-    with pytest.warns(UserWarning, match=r"1 date in column 'day' .* row 3 has the date 'soon'"):
+    with pytest.warns(UserWarning, match=r"1 date in column 'day' .* row 4 has the date 'soon'"):
         run = fit_run(source, tmp_path / "run", TopicModel(3), date="day")
     assert any("soon" in warning for warning in run.info["warnings"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

@@ -323,7 +323,15 @@ def test_edits_one_after_another_and_back(run):
     assert said.startswith("done: rename topic 0 ")
     assert "Both" in said.partition("changed topics")[2]
     coterie("edit", "split", run, "Both", "--parts", 2)
-    coterie("edit", "ban", run, "parcel")
+    before_ban = {topic["id"]: topic for topic in json.loads(coterie("topics", run, "--json").stdout)}
+    said = coterie("edit", "ban", run, "parcel").stdout
+    after_ban = json.loads(coterie("topics", run, "--json").stdout)
+    seen = [(topic["label"], topic["size"], topic["terms"][:8]) for topic in after_ban]
+    known = [(topic["label"], topic["size"], topic["terms"][:8]) for topic in before_ban.values()]
+    listed = said.partition("changed topics")[2]
+    same = [one for one in seen if one in known]
+    assert same, "some topic must stay as it was for this to say anything"
+    assert not any(", ".join(terms[:4]) in listed for _, _, terms in same)
     topics = json.loads(coterie("topics", run, "--json").stdout)
     assert sum(topic["size"] for topic in topics) == 240
     pinned = coterie("edit", "pin", run, "zzyzx", 2)
@@ -340,8 +348,16 @@ def test_edits_one_after_another_and_back(run):
     log = json.loads(coterie("edit", "log", run, "--json").stdout)
     assert [edit["kind"] for edit in log] == ["merge", "rename", "split", "ban", "pin"]
     assert "merge topic 1" in coterie("edit", "log", run).stdout
-    for _ in range(5):
-        coterie("edit", "undo", run)
+    for kind, left in (
+        ("pin", "4 edits"),
+        ("ban", "3 edits"),
+        ("split", "2 edits"),
+        ("rename", "1 edit"),
+        ("merge", "0 edits"),
+    ):
+        said = coterie("edit", "undo", run).stdout
+        assert said.startswith(f"undone: {kind} ")
+        assert said.splitlines()[0].endswith(f"; {left} left")
     assert (run / "assignments.csv").read_text() == before
     assert "no edit to undo" in coterie("edit", "undo", run, code=2).stderr
 

@@ -2,7 +2,7 @@ import shutil
 
 import polars as pl
 import pytest
-from explore_live import fresh, live, served, show, twenty  # noqa: F401  fixtures of the pages in a browser
+from explore_live import fresh, live, served, show, teams, twenty  # noqa: F401  fixtures of the pages in a browser
 from explore_runs import client_of, make_run, write_texts
 
 from coterie import datasets

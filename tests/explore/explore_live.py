@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import polars as pl
 import pytest
 from explore_pages import ALLOWED, BAD_RUN, COLUMN, FILE, LABEL, Served, hostile_table
-from explore_runs import make_run, write_grown, write_texts
+from explore_runs import WORDS, make_run, write_grown, write_texts
 
 from coterie import datasets
 from coterie.runs import fit_run
@@ -60,6 +61,33 @@ def twenty(live, dataset, once):
 
     shutil.copytree(once("twenty", fit) / "run", live / "stackoverflow")
     return "stackoverflow"
+
+
+TEAM = "<u>north</u>"
+
+
+def _teams(folder):
+    rng = np.random.default_rng(5)
+    kinds = list(WORDS)
+    teams = rng.choice([TEAM, "south", "east: 1"], 400, p=[0.5, 0.3, 0.2])
+    pl.DataFrame(
+        {
+            "text": [" ".join(rng.choice(WORDS[kinds[at % 4]], 4, replace=False)) for at in range(400)],
+            "date": [f"2024-{at % 6 + 1:02}-{at % 28 + 1:02}" for at in range(400)],
+            "class": [kinds[at % 4] for at in range(400)],
+            "team": teams,
+            "url": [f"https://tickets.example.org/{at}" for at in range(400)],
+        }
+    ).write_csv(folder / "teams.csv")
+    source = read_texts(folder / "teams.csv", "text")
+    fit_run(source, folder / "run", TopicModel(4), date="date", class_column="class", edits=())
+
+
+@pytest.fixture(scope="session")
+def teams(once, live):
+    """The name of a run with a column of teams."""
+    shutil.copytree(once("teams", _teams) / "run", live / "teams")
+    return "teams"
 
 
 @pytest.fixture(scope="session")

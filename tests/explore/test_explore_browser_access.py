@@ -121,7 +121,7 @@ def test_dialogs(show, scheme):
     page.keyboard.press("Escape")
     page.locator("#actions [data-do=edit]").click()
     check(page)
-    page.get_by_role("button", name="fit again…").click()
+    page.get_by_role("button", name="find topics again…").click()
     check(page)
 
 

@@ -165,7 +165,7 @@ def test_refit_in_the_background_with_progress(show, served, live, fresh):
     page.keyboard.press("Enter")
     until(page, "document.querySelector('#panel h2').textContent.startsWith('kept name')")
     page.locator("#actions [data-do=edit]").click()
-    page.get_by_role("button", name="fit again with these edits…").click()
+    page.get_by_role("button", name="find topics again with these edits…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("this many").check()
     dialog.get_by_label("Number of topics").fill("8")
@@ -182,7 +182,7 @@ def test_refit_in_the_background_with_progress(show, served, live, fresh):
           }).observe(jobs, { subtree: true, childList: true, characterData: true, attributes: true });
         }"""
     )
-    dialog.get_by_role("button", name="fit again", exact=True).click()
+    dialog.get_by_role("button", name="find topics again", exact=True).click()
     dialog.wait_for(state="detached")
     page.locator("#jobs .job.done").wait_for()
     assert page.evaluate("window.bars") > 0
@@ -204,10 +204,10 @@ def test_a_refit_can_be_cancelled(show, served, live, fresh, twenty):
     page = settled(show(f"/?run={run}"))
     before = run_json(live, run)
     page.locator("#actions [data-do=edit]").click()
-    page.get_by_role("button", name="fit again…").click()
+    page.get_by_role("button", name="find topics again…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("estimate it").check()
-    dialog.get_by_role("button", name="fit again", exact=True).click()
+    dialog.get_by_role("button", name="find topics again", exact=True).click()
     dialog.wait_for(state="detached")
     page.locator("#jobs [role=progressbar]").wait_for()
     page.reload()  # jobs live on the server
@@ -313,7 +313,7 @@ def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
     page.get_by_label("Number of topics").fill("4")
     name = f"by-{how}"
     assert page.get_by_label("Name of the run").input_value() == name
-    page.get_by_role("button", name="fit", exact=True).click()
+    page.get_by_role("button", name="find topics", exact=True).click()
     page.locator(".drop.waiting [role=progressbar]").wait_for()
     until(page, "new URL(location).searchParams.get('run') === arg", name)
     try:
@@ -339,11 +339,11 @@ def test_a_file_whose_fit_was_cancelled_can_be_fitted_again(show, served, live, 
     page.wait_for_selector(".drop")
     drop(page, write_texts(tmp_path / "slow.csv", 20_000))
     page.wait_for_selector(".preview")
-    page.get_by_role("button", name="fit", exact=True).click()
+    page.get_by_role("button", name="find topics", exact=True).click()
     page.get_by_role("button", name="cancel", exact=True).first.click()
     page.wait_for_selector(".preview")
     assert page.locator(".settings .look").inner_text() == "Cancelled."
-    page.get_by_role("button", name="fit", exact=True).click()
+    page.get_by_role("button", name="find topics", exact=True).click()
     page.locator(".drop.waiting [role=progressbar]").wait_for()
     page.get_by_role("button", name="cancel", exact=True).first.click()
     page.wait_for_selector(".preview")
@@ -391,7 +391,7 @@ def test_a_workbook_shows_its_table_and_lets_one_choose(show, served, live, tmp_
     page.get_by_label("3/4/2025 is").select_option("month")
     page.get_by_label("this many").check()
     page.get_by_label("Number of topics").fill("2")
-    page.get_by_role("button", name="fit", exact=True).click()
+    page.get_by_role("button", name="find topics", exact=True).click()
     until(page, "new URL(location).searchParams.get('run') === arg", "export")
     try:
         settled(page)
@@ -412,7 +412,7 @@ def test_a_column_must_be_chosen_where_none_looks_like_texts(show, tmp_path):
     page.wait_for_selector(".drop")
     drop(page, tmp_path / "keys.csv")
     page.wait_for_selector(".preview")
-    fit = page.get_by_role("button", name="fit", exact=True)
+    fit = page.get_by_role("button", name="find topics", exact=True)
     assert fit.is_disabled()
     assert "Click the header of the column with the texts" in page.locator(".chosen-column").inner_text()
     page.locator(".preview th button", has_text="key").click()

@@ -83,7 +83,7 @@ def test_the_panel_tells_everything_of_a_topic(show, served):
     assert f"{topic['size']} texts" in panel.locator(".facts-line").inner_text()
     headings = panel.locator("h3").all_inner_texts()
     assert [heading.split("\n")[0] for heading in headings] == [
-        "Words", "Quality", "Over time", "By class", "Typical texts", "Borderline texts", "Related words",
+        "Typical texts", "Words", "Quality", "Over time", "By class", "Borderline texts", "Related words",
         "Neighbouring topics",
     ]  # fmt: skip
     quotes = [" ".join(text.split()) for text in panel.locator(".quote").all_inner_texts()]

@@ -352,3 +352,56 @@ def test_limits_are_told_in_readable_units(folder):
         413,
         "this is larger than 1 MiB, the most that can be sent here",
     )
+
+
+# --- files that are assigned
+
+
+def assign(client, id, run="run", text="text"):
+    return client.post(f"/api/uploads/{id}/assign", json={"run": run, "text": text})
+
+
+def test_a_file_is_assigned_as_its_texts_are_one_by_one(client, tmp_path, monkeypatch):
+    rows = [("1", "late parcel courier"), ("2", "=refund invoice card"), ("3", "zzz"), ("4", "")]
+    place = private(tmp_path, monkeypatch)
+    body = "id,text\n" + "".join(f"{number},{text}\n" for number, text in rows)
+    found = send(client, body.encode(), "tomorrow.csv").json()
+    answer = assign(client, found["id"])
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    single = client.post("/api/runs/run/assign", json={"texts": [text for _, text in rows]}).json()["answers"]
+    given = [one["topic"] for one in single]
+    assert (told["texts"], told["without"]) == (4, given.count(None))
+    assert {one["id"]: one["count"] for one in told["topics"] if one["count"]} == {
+        id: given.count(id) for id in given if id is not None
+    }
+    assert sum(one["before"] for one in told["topics"]) == pytest.approx(1, abs=1e-3)
+    sheet = client.get(f"/api/uploads/{found['id']}/assigned")
+    assert "tomorrow-topics.csv" in sheet.headers["content-disposition"]
+    table = pl.read_csv(io.BytesIO(sheet.content))
+    assert table["topic"].to_list() == given
+    assert table["label"].to_list() == [one["label"] or None for one in single]
+    assert not table["text"][1].startswith("=")  # a formula is made harmless
+    assert client.delete(f"/api/uploads/{found['id']}").status_code == 204
+    (kept,) = place.glob("coterie-uploads-*")
+    assert list(kept.iterdir()) == []
+    assert client.get(f"/api/uploads/{found['id']}/assigned").status_code == 404
+
+
+def test_what_cannot_be_assigned_is_refused(client, content):
+    found = send(client, content).json()
+    id = found["id"]
+    assert client.get(f"/api/uploads/{id}/assigned").json()["error"] == "texts.csv was not assigned yet"
+    assert "has no column 'nothing'" in assign(client, id, text="nothing").json()["error"]
+    assert assign(client, id, run="nowhere").status_code == 404
+    assert assign(client, "0" * 16).status_code == 404
+    assert assign(client, id).status_code == 200  # none of this took it away
+
+
+def test_the_sample_can_be_started_with(client):
+    answer = client.post("/api/uploads/sample")
+    assert answer.status_code == 201, answer.text
+    found = answer.json()
+    assert found["guess"]["text"] == "text"
+    assert found["guess"]["date"] == "date"
+    assert client.delete(f"/api/uploads/{found['id']}").status_code == 204

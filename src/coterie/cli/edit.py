@@ -16,8 +16,11 @@ from coterie.cli.topics import topics_table
 if TYPE_CHECKING:
     from coterie.results import Topic
     from coterie.runs import Run
-    from coterie.topics import TopicModel
+    from coterie.topics import Edit, TopicModel
     from coterie.topics.editing import Edits
+
+#: Terms by which topics are compared.
+_SHOWN = 8
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -172,9 +175,11 @@ def _edited(run: Path, change: Callable[[Edits], Edits], stamp: bool = True) -> 
     from coterie.runs import edit_run
 
     before: dict[int, Topic] = {}
+    last: list[Edit] = []
 
     def changed(model: TopicModel) -> None:
         before.update((topic.id, topic) for topic in model.topics)
+        last.extend(model.edits[-1:])
         change(model.edits)
         if stamp:
             model.edits.stamp(datetime.now(UTC).isoformat(timespec="seconds"))
@@ -183,7 +188,16 @@ def _edited(run: Path, change: Callable[[Edits], Edits], stamp: bool = True) -> 
         saved = edit_run(run, changed)
     edits = saved.model.edits
     left = f"{len(edits)} edits left" if len(edits) != 1 else "1 edit left"
-    click.echo(safe(f"done: {edits[-1]}" if stamp else left))
-    if others := [topic for topic in saved.model.topics if topic != before.get(topic.id)]:
+    click.echo(safe(f"done: {edits[-1]}" if stamp else f"undone: {last[0]}; {left}"))
+    if others := [topic for topic in saved.model.topics if _differs(topic, before.get(topic.id))]:
         console().print(topics_table(others, title="changed topics"))
     return saved
+
+
+def _differs(after: Topic, before: Topic | None) -> bool:
+    """Whether a reader sees another topic: measures and weights change a little with every edit."""
+    return before is None or _seen(after) != _seen(before)
+
+
+def _seen(topic: Topic) -> tuple[str, int, tuple[str, ...]]:
+    return topic.label, topic.size, tuple(topic.terms[:_SHOWN])

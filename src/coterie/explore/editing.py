@@ -14,10 +14,17 @@ from datetime import UTC, datetime
 import numpy as np
 
 from coterie.errors import InputError
-from coterie.explore import schemas
+from coterie.explore.assigning import check_column
 from coterie.explore.guard import Invalid, Missing
 from coterie.explore.jobs import Handle, Jobs, in_own_process
 from coterie.explore.opened import OpenedRun
+from coterie.explore.schemas_changes import (
+    EditRequest,
+    FitRequest,
+    Job,
+    RefitRequest,
+    UndoRequest,
+)
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
 from coterie.progress import tell
@@ -34,7 +41,7 @@ from coterie.topics.seeds import columns_of
 Change = Callable[[TopicModel, Run], None]
 
 
-def edit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.EditRequest) -> schemas.Job:
+def edit(workspace: Workspace, jobs: Jobs, name: str, request: EditRequest) -> Job:
     """Begin an edit."""
     workspace.check(name, request.version)
     opened = workspace.get(name)
@@ -51,7 +58,7 @@ def edit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.EditReque
     )
 
 
-def undo(workspace: Workspace, jobs: Jobs, name: str, request: schemas.UndoRequest) -> schemas.Job:
+def undo(workspace: Workspace, jobs: Jobs, name: str, request: UndoRequest) -> Job:
     """Begin to take the last edit back."""
     workspace.check(name, request.version)
     edits = workspace.get(name).model.edits
@@ -69,14 +76,14 @@ def undo(workspace: Workspace, jobs: Jobs, name: str, request: schemas.UndoReque
     )
 
 
-def refit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.RefitRequest) -> schemas.Job:
+def refit(workspace: Workspace, jobs: Jobs, name: str, request: RefitRequest) -> Job:
     """Begin a new fit of the texts of a run, to which its edits are applied again."""
     workspace.check(name, request.version)
     source = workspace.folder_of(name)
     target = source if request.name is None else workspace.new(request.name)
     job = {"kind": "refit", "run": str(source), **request.model_dump(exclude={"name"})}
-    number = "" if request.topics is None else f" with {_many(request.topics)}"
-    title = f"refit {name}{number}" + ("" if request.name is None else f" as {target.name}")
+    number = "" if request.topics is None else _number(request.topics)
+    title = f"find topics again in {name}{number}" + ("" if request.name is None else f" as {target.name}")
 
     def work(handle: Handle) -> str:
         in_own_process(job, target, handle)
@@ -85,9 +92,7 @@ def refit(workspace: Workspace, jobs: Jobs, name: str, request: schemas.RefitReq
     return jobs.fit("refit", target.name, title, work)
 
 
-def fit(
-    workspace: Workspace, jobs: Jobs, uploads: Uploads, id: str, request: schemas.FitRequest
-) -> schemas.Job:
+def fit(workspace: Workspace, jobs: Jobs, uploads: Uploads, id: str, request: FitRequest) -> Job:
     """Begin the fit of an uploaded file."""
     languages = [part.strip() for part in request.language.split(",") if part.strip()]
     for language in languages:
@@ -97,7 +102,8 @@ def fit(
     target = workspace.new(request.name)
     file = uploads.take(id)
     try:
-        _check_columns(file.shown, request)
+        for column in (request.text, request.date, request.label):
+            check_column(file.shown, column)
         job = {
             "kind": "fit",
             "file": str(file.path),
@@ -125,20 +131,11 @@ def fit(
             uploads.drop(id)
             return workspace.version(target.name)
 
-        title = f"fit {file.shown.name} with {_many(request.topics)}"
+        title = f"find topics in {file.shown.name}" + _number(request.topics)
         return jobs.fit("fit", target.name, title, work, given_up=lambda: uploads.give_back(id))
     except BaseException:
         uploads.give_back(id)
         raise
-
-
-def _check_columns(upload: schemas.Upload, request: schemas.FitRequest) -> None:
-    """Whether there are such columns, as far as is known before the file is read as a whole."""
-    known = [column.name for column in upload.columns]
-    for field in ("text", "date", "label"):
-        wanted = getattr(request, field)
-        if wanted is not None and wanted not in known and len(known) < schemas.MOST_COLUMNS:
-            raise Invalid(f"{upload.name} has no column {wanted[:60]!r}; it has {', '.join(known)[:300]}")
 
 
 # --- edits
@@ -155,7 +152,7 @@ def together(edits: Sequence[Edit]) -> int:
     return same
 
 
-def _edits(opened: OpenedRun, request: schemas.EditRequest) -> tuple[Edit, Callable[[Run], Sequence[Edit]]]:
+def _edits(opened: OpenedRun, request: EditRequest) -> tuple[Edit, Callable[[Run], Sequence[Edit]]]:
     """The edit that is asked for, or the first of several, and a way to make all of them."""
     topics = tuple(_reference(opened, topic) for topic in request.topics)
     if request.kind == "pin":
@@ -177,7 +174,7 @@ def _edits(opened: OpenedRun, request: schemas.EditRequest) -> tuple[Edit, Calla
 
 
 def _pins(
-    opened: OpenedRun, request: schemas.EditRequest, topics: tuple[Reference, ...]
+    opened: OpenedRun, request: EditRequest, topics: tuple[Reference, ...]
 ) -> tuple[Edit, Callable[[Run], Sequence[Edit]]]:
     _only(request, ("rows", "texts"))
     rows, texts = request.rows or [], request.texts or []
@@ -193,7 +190,7 @@ def _pins(
     return Edit("pin", topics, text=texts[0] if texts else ""), make
 
 
-def _only(request: schemas.EditRequest, fields: Sequence[str]) -> None:
+def _only(request: EditRequest, fields: Sequence[str]) -> None:
     """Refuse what this kind of edit does not look at: somebody meant something by it."""
     for field in ("label", "parts", "terms", "rows", "texts"):
         if field not in fields and getattr(request, field) is not None:
@@ -207,7 +204,7 @@ def _reference(opened: OpenedRun, topic: int) -> Reference:
     raise Missing(f"there is no topic {topic} in {opened.name}")
 
 
-def _title(first: Edit, request: schemas.EditRequest) -> str:
+def _title(first: Edit, request: EditRequest) -> str:
     if request.kind != "pin":
         return str(first)
     return _moves(first, len({*(request.rows or ())}) + len({*(request.texts or ())}))
@@ -217,10 +214,8 @@ def _moves(pin: Edit, texts: int) -> str:
     return f"move {'1 text' if texts == 1 else f'{texts} texts'} to topic {pin.topics[0]}"
 
 
-def _many(topics: int | str) -> str:
-    if topics == "auto":
-        return "an estimated number of topics"
-    return "1 topic" if topics == 1 else f"{topics} topics"
+def _number(topics: int | str) -> str:
+    return "" if topics == "auto" else ", 1 topic" if topics == 1 else f", {topics} topics"
 
 
 def _changed(workspace: Workspace, name: str, version: str, change: Change, handle: Handle) -> str:

@@ -22,8 +22,8 @@ from threading import Event, Lock, Thread
 from typing import Any, Literal
 
 from coterie.errors import InputError
-from coterie.explore import schemas
 from coterie.explore.guard import FAULT, Changed, Missing, Refused
+from coterie.explore.schemas_changes import Job
 from coterie.explore.workspace import Workspace
 from coterie.progress import Step, listening
 from coterie.storage.folder import sweep
@@ -76,7 +76,7 @@ class Handle:
                 raise Cancelled
             self.final = final
 
-    def shown(self) -> schemas.Job:
+    def shown(self) -> Job:
         """The job as the API tells it."""
         now, step = time.monotonic(), self.step
         running = self.state == "running"
@@ -84,7 +84,7 @@ class Handle:
         if running and step.total and step.done and (spent := now - self.stage_begun) > 0.2:
             remaining = round(spent * max(step.total - step.done, 0) / step.done, 1)
         seconds = 0.0 if self.begun is None else (self.ended or now) - self.begun
-        return schemas.Job(
+        return Job(
             id=self.id,
             kind=self.kind,
             run=self.run,
@@ -116,7 +116,7 @@ class Jobs:
         self._fitter: Thread | None = None
         self._closed = False
 
-    def edit(self, kind: Kind, run: str, title: str, work: Work) -> schemas.Job:
+    def edit(self, kind: Kind, run: str, title: str, work: Work) -> Job:
         """Begin work in a thread; the server does not end before it has."""
         handle = self._new(kind, run, title)
         Thread(target=self._do, args=(handle, work), name=f"coterie-{kind}").start()
@@ -124,7 +124,7 @@ class Jobs:
 
     def fit(
         self, kind: Kind, run: str, title: str, work: Work, given_up: Callable[[], None] | None = None
-    ) -> schemas.Job:
+    ) -> Job:
         """Put work behind the fits that wait; `given_up` is called if it is cancelled before it began."""
         handle = self._new(kind, run, title)
         handle.given_up = given_up
@@ -135,16 +135,16 @@ class Jobs:
                 self._fitter.start()
         return handle.shown()
 
-    def all(self) -> list[schemas.Job]:
+    def all(self) -> list[Job]:
         """Jobs, the newest first."""
         with self._lock:
             return [handle.shown() for handle in reversed(self._jobs.values())]
 
-    def get(self, id: str) -> schemas.Job:
+    def get(self, id: str) -> Job:
         """One job."""
         return self._find(id).shown()
 
-    def cancel(self, id: str) -> schemas.Job:
+    def cancel(self, id: str) -> Job:
         """End a job, unless it has ended or is writing its result."""
         handle = self._find(id)
         self._cancel(handle)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from coterie.explore.caches import Background, Once, Recent
+from coterie.explore.facets import Facets
 from coterie.explore.guard import Later, Missing
 from coterie.explore.marks import Locator, joined
 from coterie.explore.panel import Panel
@@ -87,8 +88,9 @@ class OpenedRun:
         self.terms = Once(lambda: Terms(self.model))
         self.locator = Once(lambda: Locator(self.model.vectorizer_))
         self.points = Once(lambda: Points(self.text_map().at, self.rows().topic, self.rows().confidence))
+        self.facets = Once(lambda: Facets(self.rows()))
         self.selection = Once(
-            lambda: Selection(self.rows(), self.ids, lambda: self.text_map().at, self._scores)
+            lambda: Selection(self.rows(), self.ids, self.facets(), lambda: self.text_map().at, self._scores)
         )
         self.classes = Once(lambda: class_counts(self))
         self.dates = Once(lambda: first_and_last(self))
@@ -273,7 +275,7 @@ def _checks(opened: OpenedRun) -> list[Check]:
         distinct, most, text = opened.copies()
         said.append(checks.copies(distinct, model.n_texts_, most, text))
     said.sort(key=lambda remark: not remark["look"])
-    return [Check(look=remark["look"], text=_with_quote(remark, opened)) for remark in said]
+    return [Check(look=one["look"], well=one["well"], text=_with_quote(one, opened)) for one in said]
 
 
 def _with_quote(remark: dict[str, Any], opened: OpenedRun) -> str:

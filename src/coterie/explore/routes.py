@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+import numpy.typing as npt
 from fastapi import APIRouter, Body, Depends, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
@@ -16,7 +18,17 @@ from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 
 from coterie import __version__
-from coterie.explore import comparing, editing, schemas
+from coterie.datasets import SAMPLE_FILE
+from coterie.explore import (
+    assigning,
+    comparing,
+    counts,
+    editing,
+    schemas,
+    schemas_asked,
+    schemas_changes,
+    schemas_counts,
+)
 from coterie.explore.guard import UPLOADS, Invalid, Missing, marked, report_policy
 from coterie.explore.jobs import Jobs
 from coterie.explore.opened import OpenedRun, assigned, exported, whole_text
@@ -49,6 +61,7 @@ _POINTS: Responses = {200: {"content": {"application/octet-stream": _BINARY}}}
 _TABLES: Responses = {
     200: {"description": "as asked for", "content": dict.fromkeys(_TYPES.values(), _BINARY)}
 }
+_SHEET: Responses = {200: {"content": {_TYPES["csv"]: _BINARY}}}
 _UPLOADED = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
 _PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
@@ -120,14 +133,14 @@ def _about_topics(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None
         return found.panel.detail(found.topic_place(id))
 
     @routes.post("/runs/{run}/assign", tags=["texts"], responses=_WITH_BODY, dependencies=_MARKED)
-    def assign(run: RunName, tried: Annotated[schemas.AssignRequest, Body()]) -> schemas.Answers:
+    def assign(run: RunName, tried: Annotated[schemas_asked.AssignRequest, Body()]) -> schemas.Answers:
         """Where texts belong that need not be of the run, how sure that is, and why."""
         return schemas.Answers(answers=assigned(opened(run), tried.texts))
 
 
 def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
     @routes.get("/runs/{run}/texts", tags=["texts"], responses=_LATER)
-    def texts(run: RunName, asked: Annotated[schemas.TextsQuery, Query()]) -> schemas.TextPage:
+    def texts(run: RunName, asked: Annotated[schemas_asked.TextsQuery, Query()]) -> schemas.TextPage:
         """A page of the texts that match, sorted."""
         found, filters = opened(run), filters_of(asked)
         meant = bool(filters.q) and filters.mode == "meaning"
@@ -147,19 +160,33 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         run: RunName,
         row: Annotated[int, InPath(ge=0, lt=1 << 32)],
         q: Annotated[str, Query(max_length=1000, description="marked in the text")] = "",
-        mode: schemas.Mode = "words",
+        mode: schemas_asked.Mode = "words",
     ) -> schemas.WholeText:
         """A whole text with all its columns, and the texts most like it."""
         return whole_text(opened(run), row, Filters(q=q, mode=mode))
 
+    @routes.get("/runs/{run}/counts", tags=["texts"], responses=_LATER)
+    def counted(run: RunName, asked: Annotated[schemas_asked.FilterQuery, Query()]) -> schemas_counts.Counts:
+        """How many texts that match are in each topic, in each value of a column of few values, and in each
+        period; each of these is counted without its own filter."""
+        return counts.counts(opened(run), filters_of(asked))
+
+    @routes.get("/runs/{run}/contrasts", tags=["texts"], responses=_LATER)
+    def contrasts(
+        run: RunName, asked: Annotated[schemas_asked.FilterQuery, Query()]
+    ) -> schemas_counts.Contrasts:
+        """What sets the texts that match apart from the rest: words, topics, values, periods."""
+        return counts.contrasts(opened(run), filters_of(asked))
+
     @routes.get("/runs/{run}/map", tags=["map"], response_class=Response, responses={**_POINTS, **_LATER})
-    def points(run: RunName, asked: Annotated[schemas.MapQuery, Query()]) -> Response:
+    def points(run: RunName, asked: Annotated[schemas_asked.MapQuery, Query()]) -> Response:
         """Points of a view, little endian: uint32 n, uint32 matching in the view, uint32 matching in all,
-        uint32 0; float32 x[n], float32 y[n], uint32 row[n], uint16 topic[n] (number in the topics of the
-        run), uint8 confidence[n] (255 is 1). More of the same view, or a closer one, only adds points."""
+        uint32 1 if a colour is asked for, else 0; float32 x[n], float32 y[n], uint32 row[n], with a colour
+        int16 number of the value or period[n] as in counts (-1: none), uint16 topic[n] (number in the topics
+        of the run), uint8 confidence[n] (255 is 1). More of one view, or a closer one, only adds points."""
         found = opened(run)
         mask = found.selection().mask(filters_of(asked))
-        data = found.points().packed(_box(asked), asked.limit, mask)
+        data = found.points().packed(_box(asked), asked.limit, mask, _groups(found, asked.colour))
         return Response(data, media_type="application/octet-stream", headers={"cache-control": "no-store"})
 
 
@@ -167,7 +194,7 @@ def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
     @routes.get(
         "/runs/{run}/export", tags=["texts"], response_class=FileResponse, responses={**_TABLES, **_LATER}
     )
-    def export(run: RunName, asked: Annotated[schemas.ExportQuery, Query()]) -> FileResponse:
+    def export(run: RunName, asked: Annotated[schemas_asked.ExportQuery, Query()]) -> FileResponse:
         """The texts that match with all their columns, as a file."""
         found = opened(run)
         folder = TemporaryFolder("export")
@@ -210,36 +237,36 @@ def _edits(routes: APIRouter, workspace: Workspace, jobs: Jobs) -> None:
     @routes.post(
         "/runs/{run}/edits", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
     )
-    def edit(run: RunName, request: Annotated[schemas.EditRequest, Body()]) -> schemas.Job:
+    def edit(run: RunName, request: Annotated[schemas_changes.EditRequest, Body()]) -> schemas_changes.Job:
         """Rename, merge or split topics, ban terms, pin texts; the folder of the run is written anew."""
         return editing.edit(workspace, jobs, run, request)
 
     @routes.post("/runs/{run}/undo", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED)
-    def undo(run: RunName, request: Annotated[schemas.UndoRequest, Body()]) -> schemas.Job:
+    def undo(run: RunName, request: Annotated[schemas_changes.UndoRequest, Body()]) -> schemas_changes.Job:
         """Take the last edit back."""
         return editing.undo(workspace, jobs, run, request)
 
     @routes.post(
         "/runs/{run}/refit", status_code=202, tags=["edit"], responses=_CHANGES, dependencies=_MARKED
     )
-    def refit(run: RunName, request: Annotated[schemas.RefitRequest, Body()]) -> schemas.Job:
+    def refit(run: RunName, request: Annotated[schemas_changes.RefitRequest, Body()]) -> schemas_changes.Job:
         """Fit the same texts anew and apply the edits again."""
         return editing.refit(workspace, jobs, run, request)
 
 
 def _jobs(routes: APIRouter, jobs: Jobs) -> None:
     @routes.get("/jobs", tags=["jobs"])
-    def listed() -> schemas.JobList:
+    def listed() -> schemas_changes.JobList:
         """Jobs of this server, the newest first."""
-        return schemas.JobList(jobs=jobs.all())
+        return schemas_changes.JobList(jobs=jobs.all())
 
     @routes.get("/jobs/{id}", tags=["jobs"], responses=_MISSING)
-    def job(id: Id) -> schemas.Job:
+    def job(id: Id) -> schemas_changes.Job:
         """How far a job is."""
         return jobs.get(id)
 
     @routes.delete("/jobs/{id}", tags=["jobs"], responses=_CHANGES, dependencies=_MARKED)
-    def cancel(id: Id) -> schemas.Job:
+    def cancel(id: Id) -> schemas_changes.Job:
         """Cancel a job; an edit that is being written is finished."""
         return jobs.cancel(id)
 
@@ -256,19 +283,42 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
     async def upload(
         request: Request,
         name: Annotated[str, Query(max_length=1000, description="what to call the file")],
-    ) -> schemas.Upload:
+    ) -> schemas_changes.Upload:
         """Send a file to look at: CSV, TSV, JSON, Parquet, Excel or one text a line, plain or gzip."""
         return await uploads.receive(name, request.stream(), workspace.max_bytes)
 
     @routes.post(
         "/uploads/{id}/fit", status_code=202, tags=["start"], responses=_CHANGES, dependencies=_MARKED
     )
-    def fit(id: Id, request: Annotated[schemas.FitRequest, Body()]) -> schemas.Job:
+    def fit(id: Id, request: Annotated[schemas_changes.FitRequest, Body()]) -> schemas_changes.Job:
         """Find the topics of an uploaded file; the run is written into the folder of runs."""
         return editing.fit(workspace, jobs, uploads, id, request)
 
+    @routes.post("/uploads/sample", status_code=201, tags=["start"], responses=_CHANGES, dependencies=_MARKED)
+    async def sample() -> schemas_changes.Upload:
+        """The sample that comes with coterie, as if it had been sent."""
+        return await uploads.receive(SAMPLE_FILE.name, _read(SAMPLE_FILE), workspace.max_bytes)
+
+    @routes.post("/uploads/{id}/assign", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
+    def assign_file(
+        id: Id, request: Annotated[schemas_changes.AssignFileRequest, Body()]
+    ) -> schemas_changes.Assigned:
+        """Assign the texts of an uploaded file to the topics of a run; the table can be fetched then."""
+        return assigning.assign_file(workspace, uploads, id, request)
+
+    @routes.get(
+        "/uploads/{id}/assigned",
+        tags=["start"],
+        response_class=FileResponse,
+        responses={**_SHEET, 404: _PROBLEM, 409: _PROBLEM},
+    )
+    def assigned_file(id: Id) -> FileResponse:
+        """An uploaded file with the topics of its texts, as CSV."""
+        path, name = uploads.result(id)
+        return FileResponse(path, media_type=_TYPES["csv"], filename=name)
+
     @routes.post("/uploads/{id}/look", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
-    async def look(id: Id, request: schemas.LookRequest) -> schemas.Upload:
+    async def look(id: Id, request: schemas_changes.LookRequest) -> schemas_changes.Upload:
         """Look at another sheet of an uploaded file, or for the column names in another row."""
         return await uploads.look_again(id, request, workspace.max_bytes)
 
@@ -278,10 +328,14 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
         uploads.delete(id)
 
 
+async def _read(path: Path) -> AsyncIterator[bytes]:
+    yield path.read_bytes()
+
+
 # --- what is asked
 
 
-def filters_of(asked: schemas.FilterQuery) -> Filters:
+def filters_of(asked: schemas_asked.FilterQuery) -> Filters:
     """Conditions as the page spells them."""
     return Filters(
         q=" ".join(asked.q.split()),
@@ -290,6 +344,7 @@ def filters_of(asked: schemas.FilterQuery) -> Filters:
         least=asked.least,
         most=asked.most,
         classes=tuple(sorted(set(asked.class_))),
+        only=tuple(sorted({_only(one) for one in asked.only})),
         since=asked.since,
         until=asked.until,
         lasso=_corners(asked.lasso) if asked.lasso else (),
@@ -298,17 +353,34 @@ def filters_of(asked: schemas.FilterQuery) -> Filters:
     )
 
 
+def _only(spelled: str) -> tuple[int, str]:
+    """The number of a column and a value from "3:value"."""
+    number, _, value = spelled.partition(":")
+    return int(number), value
+
+
+def _groups(opened: OpenedRun, colour: str | None) -> npt.NDArray[np.int16] | None:
+    """The group of each row by which points are coloured."""
+    if colour is None:
+        return None
+    found = opened.facets().periods() if colour == "date" else opened.facets().of(int(colour))
+    if found is None:
+        what = "dates" if colour == "date" else f"column {colour} of few values"
+        raise Invalid(f"this run has no {what} to colour by")
+    return found.codes
+
+
 def _corners(lasso: str) -> tuple[Corner, ...]:
     """Corners from "x,y x,y …"."""
     pairs = [pair.split(",") for pair in lasso.split(" ")]
     if not 3 <= len(pairs) <= MOST_CORNERS:
         raise Invalid(f"a lasso must have 3 to {MOST_CORNERS} corners, got {len(pairs):,}")
-    if not re.fullmatch(schemas.LASSO, lasso):
+    if not re.fullmatch(schemas_asked.LASSO, lasso):
         raise Invalid("a lasso must be like 0.1,0.2 0.3,0.2 0.2,0.4")
     return tuple((float(x), float(y)) for x, y in pairs)
 
 
-def _box(asked: schemas.MapQuery) -> Box | None:
+def _box(asked: schemas_asked.MapQuery) -> Box | None:
     sides = (asked.x0, asked.y0, asked.x1, asked.y1)
     if all(side is None for side in sides):
         return None

@@ -118,9 +118,19 @@ class Rows:
         column = rows[f"c{self.names.index(name)}"]
         if column.dtype.is_nested():
             return [None if value is None else str(value) for value in column]
-        return _filled(column).to_list()
+        return filled(column).to_list()
 
     # --- columns that rows are chosen by
+
+    @property
+    def class_column(self) -> str | None:
+        """The name of the class column; None without one."""
+        return self._data.get("label") or None
+
+    def other_columns(self) -> list[int]:
+        """Numbers of the columns of the file that hold neither the texts nor their dates."""
+        ours = {self._data["column"], self._data.get("date"), *self._run.columns.values()}
+        return [number for number, name in enumerate(self.names) if name not in ours]
 
     def _indexes(self, name: str) -> Ints:
         """Topic ids as indexes; `NONE` where there is none."""
@@ -172,13 +182,13 @@ class Rows:
         column = self._column("label")
         if column is None or column.dtype.is_nested():
             return None
-        values = _filled(column)
+        values = filled(column)
         names = values.drop_nulls().unique().sort()[:_MOST_CLASSES]
         codes = values.replace_strict(names, np.arange(len(names)), default=NONE, return_dtype=pl.Int16)
         return codes.fill_null(NONE).to_numpy(), names.to_list()
 
 
-def _filled(column: pl.Series) -> pl.Series:
+def filled(column: pl.Series) -> pl.Series:
     """Cells as strings; null where there is nothing but spaces, or a word for nothing."""
     cell = pl.col("x").cast(pl.String)
     nothing = cell.str.contains(rf"^\s*(?:{NULL})?\s*$")

@@ -10,14 +10,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from coterie.explore.schemas_findings import Change, Findings
 from coterie.report.wording import shortened
 
-#: Most rows of a pin, topics of a merge, terms of a ban, texts of a pin.
-MOST_ROWS, MOST_TOPICS, MOST_TERMS = 500, 1000, 100
-LONGEST_TEXT, LONGEST_LABEL, LONGEST_TERM = 10_000, 200, 200
-MOST_PARTS, MOST_ASKED = 100, 10_000
-#: Columns of an uploaded file that are shown.
-MOST_COLUMNS = 200
-
-
 #: A word beside a text; one of a hundred thousand letters would slow the page down.
 Word = Annotated[str, AfterValidator(lambda word: shortened(word, 80))]
 
@@ -87,6 +79,7 @@ class Check(BaseModel):
     """What a reader should know before trusting topics."""
 
     look: bool = Field(description="whether this is a warning")
+    well: bool = Field(description="whether nothing is wrong; neither: a fact")
     text: str
 
 
@@ -274,71 +267,6 @@ class TopicDetail(Brief):
     by_class: list[ClassShare] | None
 
 
-Mode = Literal["words", "meaning"]
-_NUMBER = r"-?[0-9]{1,5}(\.[0-9]{1,20})?"
-_CORNER = f"{_NUMBER},{_NUMBER}"
-#: Corners on the map; nothing is as good as no lasso.
-LASSO = f"^({_CORNER}( {_CORNER}){{2,199}})?$"
-
-
-class FilterQuery(BaseModel):
-    """Which texts: all conditions hold."""
-
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-
-    q: str = Field(default="", max_length=1000, description="words, or a meaning; quotes make a phrase")
-    mode: Mode = "words"
-    topic: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(default=[], max_length=1000)
-    least: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description="least confidence")
-    most: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description="most confidence")
-    class_: list[Annotated[str, Field(max_length=1000)]] = Field(default=[], alias="class", max_length=1000)
-    since: dt.date | None = Field(default=None, description="first day")
-    until: dt.date | None = Field(default=None, description="last day")
-    lasso: str | None = Field(
-        default=None,
-        max_length=10_000,
-        description="3 to 200 corners on the map: x,y x,y …",
-        json_schema_extra={"pattern": LASSO},
-    )
-    row: list[Annotated[int, Field(ge=0, lt=1 << 32)]] = Field(default=[], max_length=10_000)
-    known: bool | None = Field(default=None, description="whether the text has a known word")
-
-
-class TextsQuery(FilterQuery):
-    """Which texts, in which order, from which on."""
-
-    sort: Literal["row", "confidence", "topic", "date", "class", "length", "match"] | None = Field(
-        default=None, description="by default match for a query by meaning, else row"
-    )
-    descending: bool | None = Field(default=None, description="by default true for match only")
-    offset: int = Field(default=0, ge=0, lt=1 << 32)
-    limit: int = Field(default=50, ge=1, le=200)
-
-
-class MapQuery(FilterQuery):
-    """Which points, and at most how many."""
-
-    x0: float | None = Field(default=None, allow_inf_nan=False)
-    y0: float | None = Field(default=None, allow_inf_nan=False)
-    x1: float | None = Field(default=None, allow_inf_nan=False)
-    y1: float | None = Field(default=None, allow_inf_nan=False)
-    limit: int = Field(default=20_000, ge=0, le=1_000_000)
-
-
-class ExportQuery(FilterQuery):
-    """Which texts, as which file."""
-
-    format: Literal["csv", "parquet"] = "csv"
-
-
-class AssignRequest(BaseModel):
-    """Texts to be tried."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    texts: list[Annotated[str, Field(max_length=10_000)]] = Field(max_length=100)
-
-
 class TopicShare(BaseModel):
     """How much of a text is in a topic."""
 
@@ -366,139 +294,3 @@ class Answers(BaseModel):
     """An answer for each text."""
 
     answers: list[Answer]
-
-
-# --- changes: edits, jobs, uploads
-
-
-class Strict(BaseModel):
-    """What comes in: nothing is guessed, and nothing unknown is passed over."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-VersionOf = Annotated[
-    str, Field(pattern="^[0-9a-f]{16}$", description="version of the run that the change is based on")
-]
-TopicId = Annotated[int, Field(ge=0, lt=1 << 31)]
-RunName = Annotated[str, Field(min_length=1, max_length=100, description="name of a run's folder")]
-Number = Annotated[int, Field(ge=1, le=MOST_ASKED)]
-
-
-class EditRequest(Strict):
-    """An edit: rename (topics[0], label), merge (into topics[0]), split (topics[0], parts), ban (terms), pin
-    (rows or texts, to topics[0])."""
-
-    version: VersionOf
-    kind: Literal["rename", "merge", "split", "ban", "pin"]
-    topics: list[TopicId] = Field(default=[], max_length=MOST_TOPICS)
-    label: str | None = Field(default=None, max_length=LONGEST_LABEL)
-    parts: int | None = Field(default=None, ge=2, le=MOST_PARTS)
-    terms: list[Annotated[str, Field(max_length=LONGEST_TERM)]] | None = Field(
-        default=None, max_length=MOST_TERMS
-    )
-    rows: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, max_length=MOST_ROWS)
-    texts: list[Annotated[str, Field(max_length=LONGEST_TEXT)]] | None = Field(
-        default=None, max_length=MOST_ROWS
-    )
-
-
-class UndoRequest(Strict):
-    """The last edit is taken back."""
-
-    version: VersionOf
-
-
-class RefitRequest(Strict):
-    """A new fit of the same texts, to which the edits are applied again."""
-
-    version: VersionOf
-    topics: Number | Literal["auto"] | None = Field(
-        default=None, description="null: as many as in the last fit; auto: estimate again"
-    )
-    name: RunName | None = Field(default=None, description="of the new run; null replaces this one")
-    keep_boilerplate: bool | None = Field(default=None, description="null: as in the last fit")
-
-
-class Job(BaseModel):
-    """Work that goes on beside the requests."""
-
-    id: str
-    kind: Literal["edit", "undo", "refit", "fit"]
-    run: str
-    title: str
-    state: Literal["waiting", "running", "done", "failed", "cancelled"]
-    stage: str
-    done: int
-    total: int | None
-    unit: str
-    seconds: float = Field(description="since it began to run")
-    remaining: float | None = Field(description="seconds left in this stage, if known")
-    error: str | None
-    version: str | None = Field(description="of the run when done")
-
-
-class JobList(BaseModel):
-    """Jobs of this server, the newest first."""
-
-    jobs: list[Job]
-
-
-class UploadedColumn(BaseModel):
-    """A column of an uploaded file, as its first rows show it."""
-
-    name: str
-    kind: Literal["text", "number", "date", "class", "empty"]
-    filled: float = Field(description="share of rows with a value")
-    mean_length: float = Field(description="characters")
-    distinct_share: float = Field(description="distinct values among those that are filled")
-    samples: list[str]
-
-
-class Guess(BaseModel):
-    """Which columns are likely which, and the language of the texts."""
-
-    text: str | None = Field(description="None if no column looks like texts")
-    date: str | None
-    label: str | None
-    language: str
-
-
-class Upload(BaseModel):
-    """A file that was uploaded and waits to be fitted."""
-
-    id: str
-    name: str
-    bytes: int
-    rows_seen: int = Field(description="number of rows inspected")
-    skipped: int = Field(description="rows among them that could not be read and would be skipped")
-    columns: list[UploadedColumn]
-    preview: list[list[str]]
-    guess: Guess
-    format: Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "lines"]
-    encoding: str | None
-    delimiter: str | None
-    sheets: list[str] = Field(description="of an Excel file")
-    sheet: str | None = Field(description="the sheet that is shown")
-    header_row: int | None = Field(description="the row with the column names, from 1")
-    open_dates: list[str] = Field(description="columns with dates that could have day or month first")
-    notes: list[str] = Field(description="what had to be decided to read the file")
-
-
-class LookRequest(Strict):
-    """Where the table is in an uploaded file; what is None is detected."""
-
-    sheet: str | None = Field(default=None, min_length=1, max_length=200, description="name of a sheet")
-    header_row: int | None = Field(default=None, ge=1, le=10**9, description="row with the column names")
-
-
-class FitRequest(Strict):
-    """A fit of an uploaded file."""
-
-    name: RunName
-    text: str = Field(max_length=1000, description="column with the texts")
-    date: str | None = Field(default=None, max_length=1000, description="column with dates")
-    day_first: bool | None = Field(default=None, description="how to read dates such as 3/4/2025")
-    label: str | None = Field(default=None, max_length=1000, description="class column")
-    topics: Number | Literal["auto"] = "auto"
-    language: str = Field(default="english", max_length=200, description="name or code; several with commas")

@@ -233,6 +233,14 @@ class MeaningIndex:
         """Distinct texts that hold a term."""
         return self._texts[self._starts[column] : self._starts[column + 1]]
 
+    def texts_with_each(self, rows: npt.NDArray[Any] | None = None) -> npt.NDArray[np.float64]:
+        """How many of some rows, or of all, hold each term."""
+        chosen = self.rows if rows is None else self.rows[rows]
+        weights = np.bincount(chosen, minlength=self._n_distinct).astype(np.float64)
+        sums = np.concatenate([[0.0], np.cumsum(weights[self._texts])])
+        held: npt.NDArray[np.float64] = sums[self._starts[1:]] - sums[self._starts[:-1]]
+        return held
+
     def counts(self, texts: npt.NDArray[Any]) -> csr_matrix:
         """Counts of some distinct texts, which are in ascending order."""
         parts = []

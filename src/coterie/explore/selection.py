@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from coterie.errors import InputError
 from coterie.explore.caches import Recent
+from coterie.explore.facets import Facets
 from coterie.explore.rows import NO_DAY, NONE, Rows, day
 from coterie.explore.search import Words
 
@@ -24,7 +25,9 @@ Corner = tuple[float, float]
 Sort = Literal["row", "confidence", "topic", "date", "class", "length", "match"]
 
 #: Selections and orders that are kept.
-_KEPT, _ORDERS = 6, 4
+_KEPT, _ORDERS = 12, 4
+#: Queries whose texts are kept: each part of the page asks for them with other filters.
+_QUERIES = 2
 #: Queries for which it is kept which words no text holds.
 _ABSENT = 64
 #: Corners of a lasso.
@@ -33,7 +36,10 @@ MOST_CORNERS = 200
 
 @dataclass(frozen=True)
 class Filters:
-    """Conditions that all hold; those that are empty or None say nothing."""
+    """Conditions that all hold; those that are empty or None say nothing.
+
+    `only` are numbers of columns with a value: a text has one of the values that are named for a column.
+    """
 
     q: str = ""
     mode: Literal["words", "meaning"] = "words"
@@ -41,6 +47,7 @@ class Filters:
     least: float | None = None
     most: float | None = None
     classes: tuple[str, ...] = ()
+    only: tuple[tuple[int, str], ...] = ()
     since: dt.date | None = None
     until: dt.date | None = None
     lasso: tuple[Corner, ...] = ()
@@ -52,9 +59,15 @@ class Selection:
     """Rows chosen by filters. `at` gives the positions of all, `scores` how well each matches a query."""
 
     def __init__(
-        self, rows: Rows, ids: list[int], at: Callable[[], Floats], scores: Callable[[str], Floats | None]
+        self,
+        rows: Rows,
+        ids: list[int],
+        facets: Facets,
+        at: Callable[[], Floats],
+        scores: Callable[[str], Floats | None],
     ):
-        self._rows, self._ids, self._at, self._scores = rows, ids, at, scores
+        self._rows, self._ids, self._facets, self._at, self._scores = rows, ids, facets, at, scores
+        self._found: Recent[tuple[str, str], Bools | None] = Recent(_QUERIES)
         self._chosen: Recent[Filters, Rows32 | None] = Recent(_KEPT)
         self._orders: Recent[tuple[Filters, Sort, bool], Rows32] = Recent(_ORDERS)
         self._absent: Recent[str, tuple[str, ...]] = Recent(_ABSENT)
@@ -110,12 +123,14 @@ class Selection:
             yield rows.known() == filters.known
         if filters.classes:
             yield self._classed(filters.classes)
+        for column in dict.fromkeys(column for column, _ in filters.only):
+            yield self._valued(column, {value for number, value in filters.only if number == column})
         if filters.since is not None or filters.until is not None:
             yield self._dated(filters.since, filters.until)
         if filters.lasso:
             yield in_polygon(self._at(), filters.lasso)
         if filters.q:
-            yield self._searched(filters)
+            yield self._found.get((filters.mode, filters.q), lambda: self._searched(filters))
 
     def _numbered(self, numbers: tuple[int, ...]) -> Bools:
         mask = np.zeros(self._rows.n, dtype=bool)
@@ -131,6 +146,13 @@ class Selection:
         wanted = set(names)
         numbers = [number for number, name in enumerate(known) if name in wanted]
         return np.isin(codes, np.array(numbers, dtype=np.int16))
+
+    def _valued(self, column: int, values: set[str]) -> Bools:
+        facet = self._facets.of(column)
+        if facet is None:
+            raise InputError(f"this run has no column {column} of few values to filter by")
+        numbers = [number for number, name in enumerate(facet.values) if name in values]
+        return np.isin(facet.codes, np.array(numbers, dtype=np.int16))
 
     def _dated(self, since: dt.date | None, until: dt.date | None) -> Bools:
         days = self._rows.days()
@@ -203,8 +225,17 @@ class Points:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def packed(self, box: Box | None, limit: int, mask: Bools | None = None) -> bytes:
-        """The first points of a view as bytes, and how many are in it and in all; `mask` is by row."""
+    def packed(
+        self,
+        box: Box | None,
+        limit: int,
+        mask: Bools | None = None,
+        groups: npt.NDArray[np.int16] | None = None,
+    ) -> bytes:
+        """The first points of a view as bytes, and how many are in it and in all.
+
+        `mask` and `groups`, by which points can be coloured, are by row.
+        """
         chosen = None if mask is None else mask[self.rows]
         inside = chosen
         if box is not None:
@@ -218,12 +249,14 @@ class Points:
         shown = np.arange(min(limit, len(self))) if inside is None else np.flatnonzero(inside)
         in_view = everyone if inside is None else len(shown)
         shown = shown[:limit]
-        head = np.array([len(shown), in_view, everyone, 0], dtype="<u4")
+        head = np.array([len(shown), in_view, everyone, int(groups is not None)], dtype="<u4")
+        grouped = () if groups is None else (groups[self.rows[shown]].astype("<i2"),)
         parts = (
             head,
             self.x[shown].astype("<f4"),
             self.y[shown].astype("<f4"),
             self.rows[shown].astype("<u4"),
+            *grouped,
             self.topic[shown].astype("<u2"),
             self.sure[shown],
         )

@@ -21,8 +21,8 @@ import polars as pl
 from starlette.concurrency import run_in_threadpool
 
 from coterie.errors import InputError
-from coterie.explore import schemas
 from coterie.explore.guard import Changed, Invalid, Missing
+from coterie.explore.schemas_changes import MOST_COLUMNS, Guess, LookRequest, Upload, UploadedColumn
 from coterie.storage.temporary import TemporaryFolder
 from coterie.text import columns
 from coterie.text.columns import SEEN, guess_text
@@ -46,8 +46,13 @@ _THIS_FILE = "this file"
 @dataclass
 class _File:
     path: Path
-    shown: schemas.Upload
+    shown: Upload
     in_use: bool = False
+
+    @property
+    def assigned(self) -> Path:
+        """Where the file with topics is, once it was assigned."""
+        return self.path.with_name(f"{self.shown.id}.assigned")
 
 
 class Uploads:
@@ -59,7 +64,7 @@ class Uploads:
         self._folder: TemporaryFolder | None = None
         self._looking = Semaphore(_AT_ONCE)
 
-    async def receive(self, name: str, body: AsyncIterator[bytes], max_bytes: int) -> schemas.Upload:
+    async def receive(self, name: str, body: AsyncIterator[bytes], max_bytes: int) -> Upload:
         """Keep a file and look at it; packed, it may unpack to `max_bytes`."""
         label = label_of(name)
         path = self._place() / f"{secrets.token_hex(8)}{_ending(label)}"
@@ -78,7 +83,7 @@ class Uploads:
             self._remove(old)
         return shown
 
-    async def look_again(self, id: str, request: schemas.LookRequest, max_bytes: int) -> schemas.Upload:
+    async def look_again(self, id: str, request: LookRequest, max_bytes: int) -> Upload:
         """Inspect an uploaded file again, with another sheet or header row."""
         file = self.take(id)
         try:
@@ -97,6 +102,14 @@ class Uploads:
             file = self._find(id)
             file.in_use = True
             return file
+
+    def result(self, id: str) -> tuple[Path, str]:
+        """The table of a file that was assigned, and what to call it."""
+        with self._lock:
+            file = self._find(id)
+        if not file.assigned.exists():
+            raise Missing(f"{file.shown.name} was not assigned yet")
+        return file.assigned, f"{_ENDING.sub('', file.shown.name)}-topics.csv"
 
     def give_back(self, id: str) -> None:
         """A file that was not fitted after all."""
@@ -127,7 +140,7 @@ class Uploads:
         if file is None:
             raise Missing(f"there is no uploaded file {id[:40]!r}; drop it on the page again")
         if file.in_use:
-            raise Changed(f"{file.shown.name} is being fitted right now")
+            raise Changed(f"{file.shown.name} is in use right now; wait until that has finished")
         return file
 
     def _remove(self, id: str) -> None:
@@ -135,6 +148,7 @@ class Uploads:
             file = self._files.pop(id, None)
         if file is not None:
             file.path.unlink(missing_ok=True)
+            file.assigned.unlink(missing_ok=True)
 
     def _place(self) -> Path:
         with self._lock:
@@ -200,27 +214,25 @@ def look_at(
     name: str,
     size: int,
     max_bytes: int = MAX_BYTES,
-    request: schemas.LookRequest | None = None,
-) -> schemas.Upload:
+    request: LookRequest | None = None,
+) -> Upload:
     """What a file holds; one that cannot be read is reported in a sentence."""
-    asked = request or schemas.LookRequest()
+    asked = request or LookRequest()
     options = Options(max_bytes=max_bytes, sheet=asked.sheet, header_row=asked.header_row)
     source = _Shown(path, options=options, skip_bad=True, batch_rows=SEEN)
     table = next(iter(source)).table
     layout = source.layout
     assert layout is not None
-    looked = [columns.look_at(column) for column in table.get_columns()[: schemas.MOST_COLUMNS]]
+    looked = [columns.look_at(column) for column in table.get_columns()[:MOST_COLUMNS]]
     dates = {column.name: read_dates(table[column.name]) for column in looked if column.kind == "date"}
-    return schemas.Upload(
+    return Upload(
         id=id,
         name=name,
         bytes=size,
         rows_seen=len(table),
         skipped=source.skipped,
-        columns=[schemas.UploadedColumn(**asdict(column)) for column in looked],
-        preview=[
-            [_cell(value) for value in row[: schemas.MOST_COLUMNS]] for row in table.head(SHOWN).iter_rows()
-        ],
+        columns=[UploadedColumn(**asdict(column)) for column in looked],
+        preview=[[_cell(value) for value in row[:MOST_COLUMNS]] for row in table.head(SHOWN).iter_rows()],
         guess=_guess(looked, table),
         format=layout.format,
         encoding=None if layout.encoding is None else layout.encoding.removesuffix("-sig"),
@@ -233,12 +245,12 @@ def look_at(
     )
 
 
-def _guess(looked: Sequence[columns.Column], table: pl.DataFrame) -> schemas.Guess:
+def _guess(looked: Sequence[columns.Column], table: pl.DataFrame) -> Guess:
     """Which columns are likely which, and the language of the texts."""
     found = columns.guess(looked)
     text = looked[0].name if len(looked) == 1 else found.text
     language = None if text is None else likely_language(table[text].cast(pl.String, strict=False))
-    return schemas.Guess(text=text, date=found.date, label=found.label, language=language or "english")
+    return Guess(text=text, date=found.date, label=found.label, language=language or "english")
 
 
 def _cell(value: Any, most: int | None = CELL) -> str:

@@ -27,7 +27,12 @@ _WARNINGS, _PATTERNS = 20, 20
 
 def check(look: bool, text: str, **more: Any) -> dict[str, Any]:
     """A remark; `look` where something deserves a look. `more`: a quote, topics or pairs to link to."""
-    return {"look": look, "text": text, **more}
+    return {"look": look, "well": False, "text": text, **more}
+
+
+def well(text: str) -> dict[str, Any]:
+    """A remark that everything is as it should be: only these get a tick."""
+    return {"look": False, "well": True, "text": text}
 
 
 def run_warnings(warnings: Sequence[Any]) -> list[dict[str, Any]]:
@@ -42,7 +47,7 @@ def unknown(n_known: int, n_texts: int, n_non_answers: int) -> dict[str, Any]:
     """Texts without a known word; some of them are no answer."""
     lost = n_texts - n_known
     if not lost:
-        return check(False, "Every text has a known word.")
+        return well("Every text has a known word.")
     hold = "has no known word and is in no topic" if lost == 1 else "have no known word and are in no topic"
     return check(
         lost >= _UNKNOWN * n_texts,
@@ -79,7 +84,7 @@ def copies(n_distinct: int, n_texts: int, most: int, text: str) -> dict[str, Any
     """Texts that repeat others; `most` is how often the most frequent one, `text`, occurs."""
     extra = n_texts - n_distinct
     if not extra:
-        return check(False, "No text is a copy of another.")
+        return well("No text is a copy of another.")
     repeat = "repeats another" if extra == 1 else "repeat others"
     return check(
         extra >= _COPIES * n_texts,
@@ -93,7 +98,7 @@ def tiny(topics: Sequence[Topic]) -> dict[str, Any]:
     """Topics of very few texts."""
     small = [topic.id for topic in topics if topic.share < TINY_SHARE or topic.size < TINY_SIZE]
     if not small:
-        return check(False, "No topic is tiny.")
+        return well("No topic is tiny.")
     said = "1 topic is tiny" if len(small) == 1 else f"{len(small)} topics are tiny"
     return check(True, f"{said}: less than 0.5 % of the texts, or fewer than 5.", topics=small[:40])
 
@@ -104,7 +109,9 @@ def overlaps(similarity: Array, ids: Sequence[int]) -> dict[str, Any]:
     value = similarity[one, other]
     found = np.flatnonzero(value > OVERLAP)
     if not len(found):
-        return check(False, "No two topics are very similar." if len(ids) > 1 else "There is only one topic.")
+        if len(ids) == 1:
+            return check(False, "There is only one topic.")
+        return well("No two topics are very similar.")
     best = found[np.argsort(-value[found], kind="stable")]
     pairs = [[ids[one[at]], ids[other[at]], round(float(value[at]), 2)] for at in best[:_PAIRS]]
     number = "One pair" if len(found) == 1 else f"{len(found)} pairs"
@@ -118,7 +125,7 @@ def unsure(confidence: Array) -> dict[str, Any]:
     """Texts whose topic is a guess."""
     n_texts, doubtful = len(confidence), int((confidence < UNSURE).sum())
     if not doubtful:
-        return check(False, "No text has a confidence below 0.5.")
+        return well("No text has a confidence below 0.5.")
     have = "has a confidence below 0.5: it" if doubtful == 1 else "have a confidence below 0.5: they"
     return check(
         doubtful >= _UNSURE * n_texts,

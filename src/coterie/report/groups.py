@@ -64,12 +64,12 @@ def over_time(
     if dates is None:
         return {"name": name, "note": note}
     dated = dates.is_not_null().to_numpy()
-    known, number, unit = _numbered_periods(dates.drop_nulls())
+    known, number, unit = numbered_periods(dates.drop_nulls())
     counts = _table(topics[dated], number, n_topics, len(known))
     return {
         "name": name,
         "unit": unit,
-        "periods": [_spelled(begin, unit) for begin in known],
+        "periods": [period_name(begin, unit) for begin in known],
         "totals": counts.sum(axis=0).tolist(),
         "texts": counts.tolist(),
         "undated": int((~dated).sum()),
@@ -108,7 +108,7 @@ def _points(one: Comparison, group: int) -> str:
     return points(float(one.change[group]), float(one.low[group]), float(one.high[group]))
 
 
-def _numbered_periods(dates: pl.Series) -> tuple[pl.Series, Ints, str]:
+def numbered_periods(dates: pl.Series) -> tuple[pl.Series, Ints, str]:
     """First days of all periods, the number of the period of each date, and how long a period is."""
     every = chosen_period(dates, "auto")
     begins = periods(dates, every)
@@ -118,7 +118,7 @@ def _numbered_periods(dates: pl.Series) -> tuple[pl.Series, Ints, str]:
     return (known[::step], number // step, f"{step} years") if step > 1 else (known, number, str(every))
 
 
-def _spelled(begin: Any, unit: str) -> str:
+def period_name(begin: Any, unit: str) -> str:
     """The first day of a period as people write the period."""
     if unit == "month":
         return f"{begin:%Y-%m}"

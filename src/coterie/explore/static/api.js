@@ -29,6 +29,8 @@ export function ahead(path, params) {
   answer.catch(() => {}); // whoever asks next hears of it
   started.set(address, answer);
 }
+/** The colour as /map is asked for it: topic and confidence come with every point. */
+export const colourAsked = (colour = state.colour) => (colour === "confidence" ? null : colour);
 /** How many points the map asks for first. */
 export const FIRST_POINTS = 20000;
 
@@ -69,13 +71,13 @@ export async function send(method, path, body, { signal, params } = {}) {
   return response.status === 204 ? null : response.json();
 }
 
-/** Points of the map: { n, inView, all, x, y, row, topic, confidence } as typed arrays. */
+/** Points of the map: { n, inView, all, x, y, row, group or null, topic, confidence } as typed arrays. */
 export async function points(path, params, { signal } = {}) {
   const bytes = await (await ask(url(path, params), { signal })).arrayBuffer();
-  const [n, inView, all] = new Uint32Array(bytes, 0, 3);
+  const [n, inView, all, grouped] = new Uint32Array(bytes, 0, 4);
   let at = 16;
   const take = (Kind) => { const part = new Kind(bytes, at, n); at += part.byteLength; return part; };
-  return { n, inView, all, x: take(Float32Array), y: take(Float32Array), row: take(Uint32Array), topic: take(Uint16Array), confidence: take(Uint8Array) };
+  return { n, inView, all, x: take(Float32Array), y: take(Float32Array), row: take(Uint32Array), group: grouped ? take(Int16Array) : null, topic: take(Uint16Array), confidence: take(Uint8Array) };
 }
 
 /** Only the latest of several requests counts: latest(signal => get(…)) aborts the one before. */

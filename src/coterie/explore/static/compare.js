@@ -3,7 +3,7 @@ import { bdi, button, cut, h, swatch } from "./dom.js";
 import { count, many, percent } from "./numbers.js";
 import { announce } from "./ui.js";
 import { get, latest } from "./api.js";
-import { flowPicture } from "./flows.js";
+import { flowPicture, inherited } from "./flows.js";
 import { state, subscribe, update } from "./state.js";
 
 /** Draw the view that compares the run with another one; gives a function that ends it. */
@@ -42,7 +42,7 @@ const others = () => (state.runs || []).filter((run) => run.name !== state.run &
 
 function nothing() {
   const text = others().length ? "Choose a run to compare with."
-    : "There is no other run in this folder yet. Fit again under a new name, or fit a new file.";
+    : "There is no other run in this folder yet. Find topics again under a new name, or in a new file.";
   return h("div", { class: "empty" }, h("p", {}, text));
 }
 
@@ -57,20 +57,22 @@ function choices(pick) {
 }
 
 function show(result, answer) {
-  const a = new Map(answer.a.map((topic) => [topic.id, topic])), b = new Map(answer.b.map((topic) => [topic.id, topic]));
+  const colours = inherited(answer.a, answer.b, answer.flows);
+  const a = new Map(answer.a.map((topic) => [topic.id, topic])), b = new Map(answer.b.map((topic) => [topic.id, { ...topic, colour: colours.get(topic.id) ?? "var(--line)" }]));
   const readout = h("p", { class: "readout quiet" }), rest = "Hover over a band or a bar, or reach a bar with Tab, to see its numbers.";
   const tell = (what) => readout.replaceChildren(...(what ? wording(what, answer, a, b) : [rest]));
   tell(null);
   const picture = answer.flows.length
     ? flowPicture({ left: answer.a, right: answer.b, flows: answer.flows, width: Math.max(result.clientWidth, 300), tell }) : null;
   result.replaceChildren(summary(answer), h("div", { class: "changes" }, changes(answer, a, b)),
-    picture ? h("section", { class: "flow-part" }, h("h3", {}, "How texts moved"), readout, picture, table(answer, a, b))
+    picture ? h("section", { class: "flow-part" }, h("h3", {}, "How texts moved"), readout, picture,
+      h("p", { class: "quiet small" }, "A topic after has the colour of the topic that most of its texts come from. Bands of less than 1 % of a topic are in the table only."), table(answer, a, b))
       : h("p", { class: "quiet" }, "The runs have no texts in common, so they cannot be compared."));
 }
 
-/** A topic in words; its colour goes with those of the run before only, for each run has colours of its own. */
-function name(topic, most = 60, shade = false) {
-  return h("span", { class: "topic-name" }, shade ? swatch(topic) : "", bdi(cut(topic.label, most)));
+/** A topic in words, with its colour. */
+function name(topic, most = 60) {
+  return h("span", { class: "topic-name" }, swatch(topic), bdi(cut(topic.label, most)));
 }
 const arrow = () => h("span", { class: "quiet", role: "img", "aria-label": "became" }, " → ");
 const join = (parts) => parts.flatMap((part, at) => (at === 0 ? [part] : [at === parts.length - 1 ? " and " : ", ", part]));
@@ -94,15 +96,15 @@ function summary(answer) {
 function changes(answer, a, b) {
   const part = (title, items) => (items.length ? h("section", {}, h("h3", {}, `${title} · ${count(items.length)}`),
     h("ul", {}, items.map(([what, number]) => h("li", {}, h("span", {}, what), h("span", { class: "number quiet" }, number))))) : null);
-  const names = (ids, of, shade) => join(ids.map((id) => name(of.get(id), 40, shade))), texts = (topic) => many(topic.size, "text");
+  const names = (ids, of) => join(ids.map((id) => name(of.get(id), 40))), texts = (topic) => many(topic.size, "text");
   const same = (from, to) => a.get(from).label === b.get(to).label;
   return [
-    part("merged", answer.merged.map(({ into, from }) => [[names(from, a, true), arrow(), name(b.get(into), 40)], texts(b.get(into))])),
-    part("split", answer.split.map(({ from, into }) => [[name(a.get(from), 40, true), arrow(), names(into, b)], texts(a.get(from))])),
+    part("merged", answer.merged.map(({ into, from }) => [[names(from, a), arrow(), name(b.get(into), 40)], texts(b.get(into))])),
+    part("split", answer.split.map(({ from, into }) => [[name(a.get(from), 40), arrow(), names(into, b)], texts(a.get(from))])),
     part("new", answer.born.map((id) => [name(b.get(id)), texts(b.get(id))])),
-    part("gone", answer.gone.map((id) => [name(a.get(id), 60, true), texts(a.get(id))])),
+    part("gone", answer.gone.map((id) => [name(a.get(id), 60), texts(a.get(id))])),
     part("kept, with the share of their texts",
-      answer.kept.map(({ from, to, share }) => [[name(a.get(from), 40, true), same(from, to) ? "" : [arrow(), name(b.get(to), 40)]],
+      answer.kept.map(({ from, to, share }) => [[name(a.get(from), 40), same(from, to) ? "" : [arrow(), name(b.get(to), 40)]],
       percent(share)])),
   ].filter(Boolean);
 }
@@ -110,13 +112,13 @@ function changes(answer, a, b) {
 function wording({ flow, topic, side }, answer, a, b) {
   if (flow) {
     const size = answer.flows.filter((other) => other.from === flow.from).reduce((total, other) => total + other.count, 0);
-    return [name(a.get(flow.from), 60, true), arrow(), name(b.get(flow.to)), `: ${many(flow.count, "text")}, ${percent(flow.count, size)} of it`];
+    return [name(a.get(flow.from), 60), arrow(), name(b.get(flow.to)), `: ${many(flow.count, "text")}, ${percent(flow.count, size)} of it`];
   }
   const mine = answer.flows.filter((other) => other[side] === topic.id).sort((x, y) => y.count - x.count),
     all = mine.reduce((total, other) => total + other.count, 0);
   const [other, of] = side === "from" ? ["to", b] : ["from", a];
-  return [name(topic, 60, side === "from"), side === "from" ? " goes to " : " comes from ",
-    ...join(mine.slice(0, 3).map((one) => h("span", {}, name(of.get(one[other]), 32, side === "to"), ` ${percent(one.count, all)}`))),
+  return [name(topic, 60), side === "from" ? " goes to " : " comes from ",
+    ...join(mine.slice(0, 3).map((one) => h("span", {}, name(of.get(one[other]), 32), ` ${percent(one.count, all)}`))),
     mine.length > 3 ? ` (${count(mine.length)} in all)` : ""];
 }
 
@@ -126,7 +128,7 @@ function table(answer, a, b) {
   const made = () => h("table", {}, h("thead", {},
     h("tr", {}, ["before", "after", "texts", "of before"].map((title, at) => h("th", { scope: "col", class: at > 1 ? "number" : null }, title)))),
     h("tbody", {}, rows.slice(0, 1000)
-      .map((flow) => h("tr", {}, h("td", {}, name(a.get(flow.from), 60, true)), h("td", {}, name(b.get(flow.to))),
+      .map((flow) => h("tr", {}, h("td", {}, name(a.get(flow.from), 60)), h("td", {}, name(b.get(flow.to))),
       h("td", { class: "number" }, count(flow.count)), h("td", { class: "number" }, percent(flow.count, sizes.get(flow.from)))))));
   const box = h("div", { class: "scroll" });
   return h("details", { class: "as-table", ontoggle: (event) => box.replaceChildren(...(event.target.open ? [made()] : [])) },

@@ -6,7 +6,7 @@ import { get, runPath, send } from "./api.js";
 import { change, openDialog, topicPicker } from "./dialogs.js";
 import { follow } from "./jobs.js";
 import { reload } from "./run.js";
-import { state, topicOf } from "./state.js";
+import { state, topicOf, update } from "./state.js";
 
 const MOST_MOVED = 500;
 const named = (topic) => h("span", { class: "topic-name" }, h("span", { class: "id" }, `${topic.id} `), bdi(topic.label));
@@ -51,14 +51,21 @@ async function renamed(id, text, go, same) {
 /** A change without a dialog: the form waits; what goes wrong is told in a message. */
 async function quietly(body, form, back) {
   for (const part of form.elements) part.disabled = true;
+  if (body.kind === "rename") show(body);
   try {
     const end = await follow(await send("POST", runPath("/edits"), { version: state.overview.version, ...body }));
     if (end.state === "failed") throw new Error(end.error);
   } catch (error) {
     if (error.status === 409) conflict(error);
     else say(error);
+    reload(); // the label is as it was
   }
   back();
+}
+
+/** The new label stands at once; the run is written meanwhile. */
+function show({ topics: [id], label }) {
+  update({ overview: { ...state.overview, topics: state.overview.topics.map((topic) => (topic.id === id ? { ...topic, label, named: true } : topic)) } });
 }
 
 function conflict(error) {
@@ -134,7 +141,7 @@ export function openMove(rows, moved = () => {}) {
   dialog = openDialog({ title: `Move ${many(most.length, "text")}`, act: "move", wide: true,
     content: [said, list.length > most.length ? h("p", { class: "look" },
       `At most ${count(MOST_MOVED)} texts at once; the first ${count(MOST_MOVED)} of ${count(list.length)} are moved.`) : null,
-      picker.element, h("p", { class: "quiet small" }, "Identical texts go with them. They stay there, even after a new fit, until you undo this.")],
+      picker.element, h("p", { class: "quiet small" }, "Identical texts go with them. They stay there, even if topics are found again, until you undo this.")],
     async run(open) { if (await change(open, "/edits", { kind: "pin", topics: picker.chosen(), rows: most })) moved(); } });
   dialog.ready(false);
   first(most, said, picker);
@@ -163,9 +170,9 @@ export function openEdits() {
     : h("p", { class: "quiet" }, "No edits yet. Click a topic's label to rename it; merge, split and ban are in its panel, "
       + "move is next to a text.");
   const dialog = openDialog({ title: "Edits", wide: true,
-    content: [log, left ? h("p", { class: "look" }, `${many(left, "edit")} could not be applied after the last fit.`) : null],
-    more: [button("undo the last edit", () => change(dialog, "/undo", {}), { disabled: !undoable, title: undoable ? null : "There is nothing to undo" }),
-      button(edits.length ? "fit again with these edits…" : "fit again…", () => { dialog.close(); openRefit(); })] });
+    content: [log, left ? h("p", { class: "look" }, `${many(left, "edit")} could not be applied to the new topics.`) : null],
+    more: [button("undo the last edit", () => change(dialog, "/undo", {}), { disabled: !undoable, title: undoable ? `Undo: ${edits.at(-1).sentence} (Ctrl+Z)` : "There is nothing to undo" }),
+      button(edits.length ? "find topics again with these edits…" : "find topics again…", () => { dialog.close(); openRefit(); })] });
 }
 
 /** Fit the same texts again and apply the edits to the new topics. */
@@ -174,8 +181,8 @@ export function openRefit() {
   const number = h("input", { type: "number", min: 1, max: 10000, value: overview.topics.length, "aria-label": "Number of topics" });
   const way = (value, label, checked) => h("label", {}, h("input", { type: "radio", name, value, checked }), label);
   const ways = h("fieldset", { class: "ways" }, h("legend", {}, "Number of topics"),
-    typeof before === "number" ? [way("same", `as in the last fit: ${count(before)}`, true), way("auto", "estimate it", false)]
-      : way("same", "estimate it, as in the last fit", true),
+    typeof before === "number" ? [way("same", `as before: ${count(before)}`, true), way("auto", "estimate it", false)]
+      : way("same", "estimate it, as before", true),
     h("span", { class: "with-number" }, way("number", "this many", false), number));
   number.addEventListener("focus", () => { ways.querySelector("[value=number]").checked = true; });
   const title = h("input", { type: "text", value: fresh(overview.name), maxlength: 100, "aria-label": "Name of the new run", autocomplete: "off" });
@@ -186,8 +193,8 @@ export function openRefit() {
   const kept = Boolean(overview.parameters.keep_boilerplate), keep = h("input", { type: "checkbox", checked: kept });
   const boilerplate = h("label", { class: "ways" }, keep, "Count what recurs in texts about different things, such as closings and notices");
   const edits = overview.edits.length, then = edits ? `, then ${many(edits, "edit")} ${edits === 1 ? "is" : "are"} applied to the new topics` : "";
-  openDialog({ title: overview.edits.length ? "Fit again with these edits" : "Fit again", act: "fit again",
-    content: [h("p", {}, many(overview.texts, "text"), " will be fitted again in the background", then, ". You can keep using the page."), ways, boilerplate, where],
+  openDialog({ title: overview.edits.length ? "Find topics again with these edits" : "Find topics again", act: "find topics again",
+    content: [h("p", {}, many(overview.texts, "text"), " are read again in the background", then, ". You can keep using the page."), ways, boilerplate, where],
     async run(dialog) {
       const topics = { same: null, auto: "auto", number: Number(number.value) }[ways.querySelector(":checked").value];
       const made = where.querySelector(":checked").value === "new" ? title.value.trim() : null;

@@ -37,6 +37,10 @@ function chips() {
   const { least, most } = state, sure = least === null ? `confidence up to ${decimal(most ?? 1)}` : most === null ? `confidence from ${decimal(least)}` : `confidence ${decimal(least)} to ${decimal(most)}`;
   put(least !== null || most !== null, sure, "confidence", () => ({ least: null, most: null }));
   state.classes.forEach((name) => put(true, [state.overview && state.overview.label ? [bdi(cut(state.overview.label, 30)), ": "] : "", bdi(cut(name, 60) || "(none)")], name, () => ({ classes: state.classes.filter((other) => other !== name) })));
+  for (const one of state.only) {
+    const [number, value] = [one.slice(0, one.indexOf(":")), one.slice(one.indexOf(":") + 1)], column = state.counts?.columns.find((other) => String(other.column) === number);
+    put(true, [column ? [bdi(cut(column.name, 30)), ": "] : "", bdi(cut(value, 60))], value, () => ({ only: state.only.filter((other) => other !== one) }));
+  }
   const { since, until } = state, dates = since && until ? `${since} to ${until}` : since ? `since ${since}` : `until ${until}`;
   put(since || until, dates, "dates", () => ({ since: null, until: null }));
   put(state.lasso, "selected on the map", "the selection on the map", () => ({ lasso: null }));

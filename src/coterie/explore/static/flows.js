@@ -2,7 +2,7 @@
 import { cut, s } from "./dom.js";
 import { many, percent } from "./numbers.js";
 
-const LINE = 17, GAP = 3, BAR = 12;
+const LINE = 17, GAP = 3, BAR = 12, LEAST = 0.01;
 
 /**
  * Draw flows. `left` and `right` are topics, `flows` [{ from, to, count }], `width` in pixels, `tell(sentence or null)`
@@ -13,7 +13,7 @@ export function flowPicture({ left, right, flows, width, tell }) {
   const unit = Math.max(most * 14, 300) / Math.max(sum(flows), 1);
   const from = stack(left.filter((topic) => flows.some((flow) => flow.from === topic.id)), (id) => sum(flows.filter((flow) => flow.from === id)),
     unit);
-  const order = middle(right, flows, from), to = stack(order, (id) => sum(flows.filter((flow) => flow.to === id)), unit);
+  const colours = inherited(left, right, flows), order = middle(right.map((topic) => ({ ...topic, colour: colours.get(topic.id) })), flows, from), to = stack(order, (id) => sum(flows.filter((flow) => flow.to === id)), unit);
   level(from, to);
   const height = Math.max(from.height, to.height) + 8, x0 = room, x1 = width - room;
   const bands = [], svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "flows", role: "group",
@@ -43,10 +43,27 @@ export function flowPicture({ left, right, flows, width, tell }) {
 
 const sum = (flows) => flows.reduce((total, flow) => total + flow.count, 0);
 
-/** Bands that can be seen; the smallest ones would only be dust, and the table has them. */
-function drawable(flows) {
-  const all = sum(flows);
-  return flows.filter((flow) => flow.count > 0 && flow.count >= all * 0.0004).map((flow) => ({ ...flow }));
+/**
+ * Bands that matter: at least 1 % of the topic they leave and of the one they reach, or the largest of one of them, so
+ * that no topic stands alone. The table has the others.
+ */
+export function drawable(flows) {
+  const add = (map, id, value, join) => map.set(id, join(map.get(id) || 0, value)), sides = ["from", "to"].map((side) => {
+    const all = new Map(), most = new Map();
+    for (const flow of flows) { add(all, flow[side], flow.count, (a, b) => a + b); add(most, flow[side], flow.count, Math.max); }
+    return { side, all, most };
+  });
+  const large = (flow) => sides.every(({ side, all }) => flow.count >= LEAST * all.get(flow[side])) || sides.some(({ side, most }) => flow.count === most.get(flow[side]));
+  return flows.filter((flow) => flow.count > 0 && large(flow)).map((flow) => ({ ...flow }));
+}
+
+/** Topics after, each in the colour of the topic before that most of its texts come from; null for one without. */
+export function inherited(left, right, flows) {
+  const colours = new Map(left.map((topic) => [topic.id, topic.colour]));
+  return new Map(right.map((topic) => {
+    const most = flows.filter((flow) => flow.to === topic.id && flow.count > 0).sort((a, b) => b.count - a.count || a.from - b.from)[0];
+    return [topic.id, most ? colours.get(most.from) : null];
+  }));
 }
 
 function stack(topics, size, unit) {
@@ -89,7 +106,7 @@ function column(stacked, topics, x, side, flows, { room, light, tell }) {
     const y = stacked.at.get(topic.id), tall = stacked.tall.get(topic.id), size = sum(flows.filter((flow) => flow[side] === topic.id));
     const group = s("g", { class: "bar", tabindex: 0, role: "img",
       "aria-label": `${end ? "before" : "after"}: ${topic.label}, ${many(size, "text")}, ${percent(size, all)}` },
-      s("rect", { x, y, width: BAR, height: tall, rx: 1.5, fill: end ? topic.colour : "var(--quiet)" }),
+      s("rect", { x, y, width: BAR, height: tall, rx: 1.5, fill: topic.colour ?? "var(--quiet)" }),
       s("text", { x: end ? x - 6 : x + BAR + 6, y: y + tall / 2 + 4, "text-anchor": end ? "end" : "start", class: "strong" },
         cut(topic.label, signs)));
     const on = () => { light((flow) => flow[side] === topic.id); tell({ topic, side }); }, off = () => { light(null); tell(null); };

@@ -7,7 +7,7 @@ import { get, send } from "./api.js";
 import { state, update } from "./state.js";
 import { openRun, reload } from "./run.js";
 
-const ACTIVE = ["waiting", "running"], OFTEN = 400, SELDOM = 10000;
+const ACTIVE = ["waiting", "running"], SOON = 120, OFTEN = 400, SELDOM = 10000;
 const jobs = new Map(); // id → the job as last heard of
 const waiters = new Map(); // id → [{ tell, resolve }]
 const closed = new Set(); // ended ones that need not be shown (any more)
@@ -77,7 +77,8 @@ async function ask() {
   } catch (error) {
     if (error.status) say(error); // a server that is gone has its own banner
   }
-  plan([...jobs.values()].some((job) => ACTIVE.includes(job.state)) || waiters.size ? OFTEN : SELDOM);
+  const active = [...jobs.values()].filter((job) => ACTIVE.includes(job.state));
+  plan(active.some((job) => job.seconds < 2) ? SOON : active.length || waiters.size ? OFTEN : SELDOM);
 }
 
 function heard(job) {
@@ -110,7 +111,8 @@ function ended(job, mine) {
   if (made) get("/runs").then(({ runs }) => update({ runs }), () => {});
   if (job.run === state.run || !made || elsewhere.has(job.id)) closed.add(job.id); // the others wait to be opened
   if (job.run !== state.run || (job.version && job.version === state.overview?.version)) return undefined;
-  say(`Done: ${job.title}.`);
+  if (job.kind === "undo") say(`Undone: ${job.title.replace(/^undo: /, "")}.`);
+  else say(`Done: ${job.title}.`, "note", job.kind === "edit" ? ["Undo", () => import("./undo.js").then(({ undoLast }) => undoLast(), say)] : null);
   return reload();
 }
 

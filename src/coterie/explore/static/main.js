@@ -11,19 +11,25 @@
 //   export.js   openExport()  a dialog; what is selected is filters() of state.js
 //   try.js      openTry(); showTry(element, mark) is the panel while state.try is not null
 //   row.js      showRow(element) is the panel while state.row is not null
-//   panel.js    showTopic(element), showRun(element) are the panel otherwise
+//   panel.js    showTopic(element), showRun(element) are the panel otherwise; pair.js showPair(element) two topics, selection.js showSelection(element) what filters leave
 import { bdi, button, byId, cut, h } from "./dom.js";
 import { many } from "./numbers.js";
 import { say } from "./ui.js";
 import { FILTER_KEYS, filtered, filters, noFilters, state, subscribe, tooEarly, topicOf, update } from "./state.js";
 import { get } from "./api.js";
 import { chooseTopic, loadRun, onFailure, openRun } from "./run.js";
+import { createColour } from "./colour.js";
+import { createCounts } from "./counts.js";
+import { createFacets } from "./facets.js";
 import { createMap } from "./map.js";
+import { showPair } from "./pair.js";
 import { showRun, showTopic } from "./panel.js";
 import { closeRow, showRow } from "./row.js";
 import { createSearch } from "./search.js";
+import { showSelection } from "./selection.js";
 import { createSplit } from "./split.js";
 import { createTexts } from "./texts.js";
+import { createTime } from "./time.js";
 import { createTopics, stepTopic } from "./topics.js";
 import { closeTry, openTry, showTry } from "./try.js";
 
@@ -36,6 +42,8 @@ async function start() {
   document.head.append(h("link", { rel: "stylesheet", href: "/static/dialogs.css" })); // not needed for the first picture
   createSearch();
   createTopics();
+  createFacets();
+  createCounts();
   createSplit();
   const texts = createTexts(); // asks at once; nothing of the page waits for another part
   wire();
@@ -67,6 +75,8 @@ function startMap() {
       lasso: (corners) => update({ lasso: corners }, { push: true }),
       view: (box) => update({ box }),
     });
+    createTime(byId("map"));
+    createColour(byId("map"), () => parts.map.recolour());
   } catch (error) {
     byId("map").replaceChildren(h("div", { class: "empty" }, h("p", {}, "The map cannot be drawn: ", bdi(error.message)), h("p", {}, "The list and the table show the same texts.")));
   }
@@ -94,7 +104,7 @@ async function drawPanel(_, changed = []) {
   const { overview } = state, panel = byId("panel");
   if (!overview) return;
   if (parts.trying && (state.try === null || changed.includes("run"))) { parts.trying.clear(); parts.trying = null; }
-  const kind = state.try !== null ? "try" : state.row !== null ? "row" : state.topic !== null && topicOf(state.topic) ? "topic" : "run";
+  const kind = panelKind();
   if (kind !== "row" && parts.map) parts.map.focus(null);
   if (kind === "try") {
     if (!parts.trying) parts.trying = showTry(panel, (at, topic) => parts.map && parts.map.mark(at, topic));
@@ -103,8 +113,20 @@ async function drawPanel(_, changed = []) {
   } else if (kind === "row") {
     const row = state.row, at = await showRow(panel);
     if (state.row === row && parts.map) parts.map.focus(row, at);
-  } else if (kind === "topic") showTopic(panel);
+  } else if (kind === "pair") showPair(panel);
+  else if (kind === "topic") showTopic(panel);
+  else if (kind === "selection") showSelection(panel);
   else showRun(panel);
+}
+
+/** What the panel shows: what was opened last, the innermost first. */
+function panelKind() {
+  const chosen = state.topics.filter((id) => topicOf(id));
+  if (state.try !== null) return "try";
+  if (state.row !== null) return "row";
+  if (state.lasso) return "selection";
+  if (chosen.length) return chosen.length === 2 && state.topics.length === 2 ? "pair" : "topic";
+  return filtered() && !tooEarly() ? "selection" : "run";
 }
 
 function drawMap(_, changed = []) {
@@ -126,6 +148,7 @@ async function drawView() {
   byId("search").classList.toggle("away", other);
   box.hidden = !other;
   document.querySelectorAll("#actions [data-do]").forEach((one) => one.toggleAttribute("data-on", one.dataset.do === state.view));
+  drawActions();
   drawHeader();
   if (!other) { box.replaceChildren(); return; }
   try {
@@ -133,6 +156,13 @@ async function drawView() {
     const open = view === "compare" ? (await import("./compare.js")).openCompare : (await import("./start.js")).openStart;
     if (state.view === view) parts.leave = open(box) || null;
   } catch (error) { say(error); }
+}
+
+/** What can be done with a run is offered where there is one. */
+function drawActions() {
+  const none = !state.run || (state.runs !== null && !state.runs.some((run) => !run.error));
+  byId("actions").classList.toggle("away", none);
+  byId("more").classList.toggle("away", none);
 }
 
 function drawTabs() {
@@ -144,7 +174,7 @@ function drawTabs() {
     button_.tabIndex = is ? 0 : -1;
     if (NARROW.matches) pane.setAttribute("role", "tabpanel"); else pane.removeAttribute("role");
   }
-  byId("tab-panel").textContent = state.try !== null ? "Try" : state.row !== null ? "Text" : state.topic !== null ? "Topic" : "Run";
+  byId("tab-panel").textContent = state.try !== null ? "Try" : state.row !== null ? "Text" : panelKind() === "selection" ? "Selected" : state.topics.length === 2 ? "Topics" : state.topic !== null ? "Topic" : "Run";
 }
 
 function wireTabs() {
@@ -158,7 +188,7 @@ function wireTabs() {
     next.focus();
   });
   NARROW.addEventListener("change", drawTabs);
-  subscribe(["tab", "topics", "row", "try"], (_, changed) => {
+  subscribe([...FILTER_KEYS, "tab", "row", "try"], (_, changed) => {
     // on a narrow page what was opened must come into sight
     const opened = (changed.includes("row") && state.row !== null) || (changed.includes("try") && state.try !== null && !changed.includes("tab") && state.tab !== "panel")
       || (changed.includes("topics") && state.topic !== null && state.tab !== "texts" && state.tab !== "map");
@@ -185,6 +215,14 @@ function tryText() {
   if (parts.trying) parts.trying.focus();
 }
 
+/** A file for the run that is shown, or for a new one. */
+async function dropped(file) {
+  if (document.querySelector("dialog[open]")) return;
+  const fresh = () => update({ dropped: file, view: "start" }, { push: true });
+  if (state.view !== "explore" || !state.overview) { fresh(); return; }
+  try { (await import("./assign.js")).openDropped(file, fresh); } catch (error) { say(error); }
+}
+
 function wire() {
   byId("actions").addEventListener("click", async (event) => {
     const what = event.target.closest("[data-do]");
@@ -202,17 +240,18 @@ function wire() {
     update({ ...noFilters(), row: null, try: null, view: "explore", box: null, sort: null, descending: false }, { push: true });
   });
   document.addEventListener("keydown", key);
-  // a file that is dropped anywhere must not replace the page: it becomes a new run
+  // a file that is dropped anywhere must not replace the page
   for (const name of ["dragover", "drop"]) window.addEventListener(name, (event) => {
     if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    if (name === "drop" && event.dataTransfer.files.length) update({ dropped: event.dataTransfer.files[0], view: "start" }, { push: true });
+    if (name === "drop" && event.dataTransfer.files.length) dropped(event.dataTransfer.files[0]);
   });
   wireTabs();
   subscribe("run", () => { update({ overview: null, ready: false }); if (state.run) loadRun(); if (state.runs && !state.runs.some((run) => run.name === state.run)) loadRuns(); });
   subscribe(["overview", "runs", "topics", "run"], drawHeader);
-  subscribe(["overview", "topics", "row", "try", "stirred", "about"], drawPanel);
-  subscribe("ready", () => { if (state.ready && state.row !== null) drawPanel(); }); // similar texts are known now
+  subscribe(["run", "runs"], drawActions);
+  subscribe([...FILTER_KEYS, "overview", "row", "try", "stirred", "about"], drawPanel);
+  subscribe("ready", () => { if (state.ready && (state.row !== null || filtered())) drawPanel(); }); // similar texts and words are known now
   subscribe([...FILTER_KEYS, "overview", "stirred", "ready"], drawMap);
   subscribe(["view", "against"], (_, changed) => { if (changed.includes("view")) { drawView(); if (state.view === "explore" && !state.overview && state.run) loadRun(); } });
   subscribe("overview", () => byId("explore").toggleAttribute("aria-busy", !state.overview));
@@ -236,14 +275,26 @@ function cannotOpen(error) {
 // keys
 
 function key(event) {
-  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]")) return;
   const typing = event.target.closest("input:not([type=range], [type=radio], [type=checkbox]), textarea, select, [contenteditable]");
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key.toLowerCase() === "z" && !event.shiftKey && !typing && state.view === "explore" && state.overview) { event.preventDefault(); undo(); }
+    return;
+  }
   if (event.key === "Escape") { escape(event, typing); return; }
   if (typing || state.view !== "explore") return;
-  const keys = { "/": () => { byId("query").focus(); byId("query").select(); }, t: tryText, "[": () => stepTopic(-1), "]": () => stepTopic(1) };
+  const keys = { "/": () => { byId("query").focus(); byId("query").select(); }, t: tryText, "[": () => stepTopic(-1), "]": () => stepTopic(1), "?": openKeys };
   if (!keys[event.key] || !state.overview) return;
   event.preventDefault();
   keys[event.key]();
+}
+
+async function undo() {
+  try { await (await import("./undo.js")).undoLast(); } catch (error) { say(error); }
+}
+
+async function openKeys() {
+  try { (await import("./keys.js")).openKeys(); } catch (error) { say(error); }
 }
 
 function escape(event, typing) {

@@ -34,7 +34,7 @@ void main() {
   gl_FragColor = shade * inside;
 }`;
 
-/** Give a painter for the canvas: load(points, colours), draw(look), lost(callback), destroy(), kind. */
+/** Give a painter for the canvas: load(points, shade of each point, colours of the shades, ghost), draw(look), lost(callback), destroy(), kind. */
 export function createPainter(canvas) {
   const settings = { alpha: true, antialias: false, depth: false, stencil: false, powerPreference: "low-power" };
   const gl = canvas.getContext("webgl2", settings) || canvas.getContext("webgl", settings);
@@ -42,11 +42,11 @@ export function createPainter(canvas) {
   return new PlainPainter(canvas, canvas.getContext("2d"));
 }
 
-/** Colours as bytes: those of the topics, `ghost` for points that no filter matches; confidence makes a point stronger. */
-function tint(points, colours, ghost) {
+/** Colours as bytes: those of the shades, `ghost` for points that no filter matches; confidence makes a point stronger. */
+function tint(points, shades, colours, ghost) {
   const { topic, confidence } = points, n = topic.length, bytes = new Uint8Array(4 * n);
   for (let at = 0; at < n; at++) {
-    const [red, green, blue] = topic[at] < 0 ? ghost : colours[topic[at]] || ghost;
+    const [red, green, blue] = topic[at] < 0 ? ghost : colours[shades[at]] || ghost;
     bytes[4 * at] = red;
     bytes[4 * at + 1] = green;
     bytes[4 * at + 2] = blue;
@@ -101,7 +101,7 @@ class GlPainter {
     }
   }
 
-  load(points, colours, ghost) {
+  load(points, shades, colours, ghost) {
     const gl = this.gl, n = points.topic.length, at = new Float32Array(2 * n);
     for (let each = 0; each < n; each++) {
       at[2 * each] = points.x[each];
@@ -112,10 +112,10 @@ class GlPainter {
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
     };
     put("at", at);
-    put("colour", tint(points, colours, ghost));
+    put("colour", tint(points, shades, colours, ghost));
     put("topic", Float32Array.from(points.topic));
     this.count = n;
-    this.kept = [points, colours, ghost];
+    this.kept = [points, shades, colours, ghost];
   }
 
   draw({ width, height, dense, matrix, size, chosen, dim, strength, thin = 1 }) {
@@ -150,13 +150,13 @@ class PlainPainter {
     Object.assign(this, { canvas, brush, kind: "canvas", points: null });
   }
 
-  load(points, colours, ghost) {
-    this.points = points;
+  load(points, shades, colours, ghost) {
+    Object.assign(this, { points, shade: shades });
     const css = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
     this.shades = colours.map(css);
     this.ghost = [css(ghost), ghost[3] / 255];
     const order = points.topic.map((_, at) => at);
-    this.order = Uint32Array.from(order).sort((a, b) => points.topic[a] - points.topic[b]); // one change of colour a topic
+    this.order = Uint32Array.from(order).sort((a, b) => points.topic[a] - points.topic[b] || shades[a] - shades[b]); // few changes of colour
   }
 
   draw({ width, height, dense, matrix, size, chosen, dim, strength, thin = 1 }) {
@@ -165,13 +165,13 @@ class PlainPainter {
     brush.clearRect(0, 0, width, height);
     if (!this.points) return;
     const { x, y, topic } = this.points;
-    let last = null;
+    let last = null, shade = null;
     for (let each = 0; each < this.order.length; each += thin) {
       const at = this.order[each], left = a * x[at] + c * y[at] + e, top = b * x[at] + d * y[at] + f;
       if (left < -9 || top < -9 || left > width + 9 || top > height + 9) continue;
-      if (topic[at] !== last) {
-        last = topic[at];
-        brush.fillStyle = last < 0 ? this.ghost[0] : this.shades[last];
+      if (topic[at] !== last || this.shade[at] !== shade) {
+        [last, shade] = [topic[at], this.shade[at]];
+        brush.fillStyle = last < 0 ? this.ghost[0] : this.shades[shade];
         brush.globalAlpha = last < 0 ? this.ghost[1] : chosen < 0 || last === chosen ? strength : dim;
       }
       if (size < 4.5 && this.order.length > 5000) { // squares: many times as fast, and hardly told from dots

@@ -10,7 +10,7 @@ export function joinPoints({ ghosts, wide, close, box }) {
   const size = (set) => (set ? set.n : 0);
   const seen = new Set(), most = size(ghosts) + size(wide) + size(close);
   const out = { n: 0, x: new Float32Array(most), y: new Float32Array(most), row: new Uint32Array(most), topic: new Int32Array(most),
-    confidence: new Uint8Array(most) };
+    confidence: new Uint8Array(most), group: new Int16Array(most) };
   const put = (set, at, topic) => {
     const to = out.n++;
     out.x[to] = set.x[at];
@@ -18,13 +18,14 @@ export function joinPoints({ ghosts, wide, close, box }) {
     out.row[to] = set.row[at];
     out.topic[to] = topic;
     out.confidence[to] = set.confidence[at];
+    out.group[to] = set.group ? set.group[at] : -1;
   };
   const inside = (x, y) => box && x >= box.x0 && x <= box.x1 && y >= box.y0 && y <= box.y1;
   if (ghosts) for (const set of [wide, close]) if (set) for (let at = 0; at < set.n; at++) seen.add(set.row[at]);
   if (ghosts) for (let at = 0; at < Math.min(ghosts.n, GHOSTS); at++) if (!seen.has(ghosts.row[at])) put(ghosts, at, -1);
   if (wide) for (let at = 0; at < wide.n; at++) if (!close || !inside(wide.x[at], wide.y[at])) put(wide, at, wide.topic[at]);
   if (close) for (let at = 0; at < close.n; at++) put(close, at, close.topic[at]);
-  for (const name of ["x", "y", "row", "topic", "confidence"]) out[name] = out[name].subarray(0, out.n);
+  for (const name of ["x", "y", "row", "topic", "confidence", "group"]) out[name] = out[name].subarray(0, out.n);
   return out;
 }
 

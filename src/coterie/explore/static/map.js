@@ -4,12 +4,13 @@
 //   callbacks, each of them optional:
 //   row(row, topic)  a text was clicked        topic(id or null)       a topic's name was clicked, or empty ground
 //   lasso(corners or null)  in map units       view({ x, y, zoom } or null)  the map was moved and came to rest; null: all of it is in sight
-import { FIRST_POINTS, get, latest, points as askPoints, runPath } from "./api.js";
+import { FIRST_POINTS, colourAsked, get, latest, points as askPoints, runPath } from "./api.js";
 import { bdi, button, cut, h, swatch } from "./dom.js";
 import { count, decimal, many } from "./numbers.js";
 import { announce, later, say } from "./ui.js";
 import { createPainter } from "./map-gl.js";
 import { listen } from "./map-hands.js";
+import { groupName, shadesOf } from "./map-shades.js";
 import { Line, simplify } from "./map-lasso.js";
 import { Marks } from "./map-marks.js";
 import { Names } from "./map-names.js";
@@ -41,7 +42,7 @@ class TextMap {
     this.settle = later(() => { this.moving = false; this.draw(); }, 140);
     this.askClose = later(() => this.closer(), 160);
     this.tellView = later(() => this.tell("view", this.view.whole ? null : { x: this.view.x, y: this.view.y, zoom: this.view.zoom }), 250);
-    this.forget = [listen(this), subscribe(["box"], () => this.look(state.box))];
+    this.forget = [listen(this), subscribe(["counts"], () => this.report()), subscribe(["box"], () => this.look(state.box))];
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.body);
     this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -102,7 +103,7 @@ class TextMap {
     for (const ask of Object.values(this.asking)) ask.cancel();
     Object.assign(this, { overview: null, chosen: -1, hovered: -1, sets: {}, points: joinPoints({}) });
     this.grid = new Grid(this.points);
-    this.painter.load(this.points, [], [0, 0, 0, 0]);
+    this.painter.load(this.points, [], [], [0, 0, 0, 0]);
     this.names.show([]);
     for (const name of ["hover", "row", "mark", "lasso"]) this.marks.set(name, null);
     this.tip.clear();
@@ -121,19 +122,28 @@ class TextMap {
     if (this.overview) this.fetch();
   }
 
+  /** The points get other colours (state.colour, or what it needs is known by now). */
+  recolour() {
+    this.blocked = null; // the legend needs another room
+    if (!this.overview) return;
+    if (this.sets.colour !== colourAsked()) this.fetch();
+    else { this.load(); this.paint(); }
+  }
+
   get filtered() {
     return Object.keys(this.params).length > 0;
   }
 
   async fetch() {
     const { name, version } = this.overview, now = () => this.overview.name === name && this.overview.version === version;
+    const colour = colourAsked();
     this.element.classList.add("waiting");
     try {
-      const ask = (limit, params) => (signal) => askPoints(runPath("/map", name), { limit, ...params }, { signal });
-      const all = this.sets.version === version && this.sets.all ? this.sets.all : await this.asking.all(ask(WIDE, {}));
+      const ask = (limit, params) => (signal) => askPoints(runPath("/map", name), { limit, colour, ...params }, { signal });
+      const all = this.sets.version === version && this.sets.colour === colour && this.sets.all ? this.sets.all : await this.asking.all(ask(WIDE, {}));
       const wide = this.filtered ? await this.asking.wide(ask(WIDE, this.params)) : all;
-      if (!now()) return;
-      this.sets = { version, all, wide, close: null, box: null };
+      if (!now() || colour !== colourAsked()) return;
+      this.sets = { version, colour, all, wide, close: null, box: null };
       this.load();
       this.paint();
       this.closer();
@@ -158,7 +168,7 @@ class TextMap {
     if (this.view.zoom <= 1.05 || enough) return this.report();
     const { name, version } = this.overview, asked = this.view.box(0.3), zoom = this.view.zoom;
     try {
-      const close = await this.asking.close((signal) => askPoints(runPath("/map", name), { ...asked, limit: CLOSE, ...this.params }, { signal }));
+      const close = await this.asking.close((signal) => askPoints(runPath("/map", name), { ...asked, limit: CLOSE, colour: colourAsked(), ...this.params }, { signal }));
       if (this.sets.wide !== wide || this.sets.version !== version) return undefined;
       Object.assign(this.sets, { close, box: asked, zoom, whole: close.n >= close.inView });
       this.load();
@@ -178,17 +188,20 @@ class TextMap {
     this.hovered = row === null ? -1 : this.points.row.indexOf(row);
     const quiet = getComputedStyle(document.documentElement).getPropertyValue("--quiet").trim();
     const ghost = /^#[0-9a-f]{6}$/i.test(quiet) ? [1, 3, 5].map((from) => parseInt(quiet.slice(from, from + 2), 16)) : [128, 128, 128];
-    this.painter.load(this.points, this.colours, [...ghost, 30]);
+    const { shades, colours } = shadesOf(this.points, this.colours);
+    this.painter.load(this.points, shades, colours, [...ghost, 30]);
   }
 
   /** Say how much of the run is drawn and how many texts are selected. */
   report() {
     const { wide, close, all } = this.sets, parts = [];
     if (!wide) return;
+    // a chosen topic is drawn among the others, but it counts as it does for the table
+    const matching = this.chosen >= 0 && state.counts ? state.counts.total : wide.all;
     if (this.params.lasso) {
-      parts.push(h("span", {}, h("strong", {}, `${many(wide.all, "text")} selected`),
+      parts.push(h("span", {}, h("strong", {}, `${many(matching, "text")} selected`),
         button("clear", () => this.tell("lasso", null), { "aria-label": "Clear the lasso" })));
-    } else if (this.filtered) parts.push(`${many(wide.all, "text")} ${wide.all === 1 ? "matches" : "match"}`);
+    } else if (this.filtered) parts.push(`${many(matching, "text")} ${matching === 1 ? "matches" : "match"}`);
     const inSight = close && this.view.zoom > 1.05 ? [close.n, close.inView] : [wide.n, wide.all];
     if (inSight[0] < inSight[1]) parts.push(`${count(inSight[0])} of ${count(inSight[1])} drawn; zoom in for more`);
     if (all && !all.all) parts.push("No text has a position on the map.");
@@ -200,6 +213,7 @@ class TextMap {
   /** Choose a topic by its id (null: none); the others are dimmed. */
   choose(id) {
     this.chosen = this.overview ? this.overview.topics.findIndex((topic) => topic.id === id) : -1;
+    this.report();
     this.paint();
   }
 
@@ -311,8 +325,8 @@ class TextMap {
 
   /** Corners of the map where buttons and words stand: [left, top, right, bottom]; read seldom, since asking lays the page out. */
   corners() {
-    const { width, height } = this.view, { tools, said } = this;
-    return [[width - tools.offsetWidth - 14, 0, width, tools.offsetHeight + 12],
+    const { width, height } = this.view, { tools, said } = this, colour = this.element.querySelector(".map-colour");
+    return [[0, 0, colour ? colour.offsetWidth + 12 : 0, colour ? colour.offsetHeight + 10 : 0], [width - tools.offsetWidth - 14, 0, width, tools.offsetHeight + 12],
       [0, height - said.offsetHeight - 10, said.offsetWidth ? said.offsetWidth + 12 : 0, height]];
   }
 
@@ -341,7 +355,7 @@ class TextMap {
   head(at) {
     const topic = this.overview.topics[this.points.topic[at]];
     return h("p", { class: "map-tip-head" }, swatch(topic), bdi(topic ? cut(topic.label, 60) : ""),
-      h("span", { class: "quiet" }, ` ${decimal(this.points.confidence[at] / 255)}`));
+      h("span", { class: "quiet" }, ` ${decimal(this.points.confidence[at] / 255)}`), groupName(this.points.group[at]));
   }
 
   async text(row) {

@@ -10,15 +10,15 @@ import { chooseTopic } from "./run.js";
 import { searchFor } from "./search.js";
 
 const asking = latest(), kept = { key: null, topic: null };
-const TERMS = 12, CHART = 300;
-let distinct = 0.4; // the slider: 0 frequent, 1 distinctive; the same for every topic
+const TERMS = 12, CHART = 300, MIDDLE = 0.4;
+let distinct = null; // the slider: 0 frequent, 1 distinctive, the same for every topic; null until it is moved: as in the label
 
 /** Draw the chosen topic. What the overview knows stands at once, the rest when it comes. */
 export async function showTopic(element) {
   const id = state.topic, brief = topicOf(id), key = `${state.run} ${state.overview.version} ${id}`;
   if (kept.key !== key) Object.assign(kept, { key, topic: null });
   if (kept.topic) { element.replaceChildren(head(brief), body(kept.topic)); return; }
-  const waiting = h("div", { class: "panel-body" }, h("h3", {}, "Words"), h("div", { class: "skeleton bare terms-room", "aria-hidden": "true" }, Array.from({ length: TERMS }, () => h("i"))));
+  const waiting = h("div", { class: "panel-body" }, h("h3", {}, "Typical texts"), h("div", { class: "skeleton bare terms-room", "aria-hidden": "true" }, Array.from({ length: TERMS }, () => h("i"))));
   element.replaceChildren(head(brief), waiting);
   element.scrollTop = 0;
   try {
@@ -55,11 +55,11 @@ function body(topic) {
   const shade = topic.colour, words = (texts, empty, tell) => (texts.length ? quotes(texts, tell) : h("p", { class: "quiet small" }, empty));
   const or = (text) => [`${decimal(text.confidence)}`, text.second !== null && topicOf(text.second) ? [" · or ", h("button", { type: "button", class: "link", onclick: () => chooseTopic(text.second) }, topicName(topicOf(text.second), 50))] : null];
   return h("div", { class: "panel-body" },
+    h("h3", {}, "Typical texts"), words(topic.examples, "None.", () => null),
     termPart(topic),
     h("h3", {}, "Quality"), measures(topic),
     topic.over_time ? [h("h3", {}, "Over time"), overTime(topic.over_time, shade), topic.change ? h("p", { class: "small change" }, trendArrow(topic.change), topic.change.trend ? null : h("span", { class: "quiet" }, "No clear change: "), topic.change.sentence) : null] : null,
     topic.by_class && topic.by_class.length ? [h("h3", {}, "By ", bdi(cut(state.overview.label || "class", 40))), classBars(topic.by_class, shade)] : null,
-    h("h3", {}, "Typical texts"), words(topic.examples, "None.", () => null),
     h("h3", {}, "Borderline texts"), words(topic.borderline, "None: all its texts fit well.", or),
     h("h3", {}, "Related words"), relatedPart(topic.related),
     h("h3", {}, "Neighbouring topics"), neighbours(topic.neighbours));
@@ -71,6 +71,13 @@ function body(topic) {
 export function ranked(candidates, distinctive, most) {
   const value = ({ share, lift }) => (1 - distinctive) * Math.log(Math.max(share, 1e-9)) + distinctive * Math.log(Math.max(lift, 1e-9));
   return candidates.map((one) => [value(one), one]).sort((a, b) => b[0] - a[0] || (a[1].term < b[1].term ? -1 : 1)).slice(0, most).map(([, one]) => one);
+}
+
+/** The first terms before the slider is moved: those of the label in its order, then those that the model names first, then the best ranked. */
+export function asLabelled({ label, terms, candidates }, most) {
+  const words = label.split(",").map((word) => word.trim()), place = new Map([...words.filter((word) => candidates.some((one) => one.term === word)), ...terms].map((term, at, all) => [term, all.indexOf(term)]));
+  const all = ranked(candidates, MIDDLE, candidates.length), rest = place.size;
+  return all.map((one, at) => [place.get(one.term) ?? rest + at, one]).sort((a, b) => a[0] - b[0]).slice(0, most).map(([, one]) => one);
 }
 
 function termPart(topic) {
@@ -89,9 +96,9 @@ function termPart(topic) {
       lift.textContent = times(one.lift);
     };
   });
-  const show = () => ranked(topic.candidates, distinct, TERMS).forEach((one, at) => rows[at](one));
-  const slider = h("input", { type: "range", min: 0, max: 1, step: 0.02, value: distinct, id: "relevance", "aria-label": "Words: from frequent to distinctive", oninput: () => { distinct = Number(slider.value); slider.setAttribute("aria-valuetext", tell()); show(); } });
-  const tell = () => (distinct < 0.2 ? "frequent" : distinct > 0.8 ? "distinctive" : "between frequent and distinctive");
+  const show = () => (distinct === null ? asLabelled(topic, TERMS) : ranked(topic.candidates, distinct, TERMS)).forEach((one, at) => rows[at](one));
+  const slider = h("input", { type: "range", min: 0, max: 1, step: 0.02, value: distinct ?? MIDDLE, id: "relevance", "aria-label": "Words: from frequent to distinctive", oninput: () => { distinct = Number(slider.value); slider.setAttribute("aria-valuetext", tell()); show(); } });
+  const tell = () => (distinct === null ? "as in the label" : distinct < 0.2 ? "frequent" : distinct > 0.8 ? "distinctive" : "between frequent and distinctive");
   slider.setAttribute("aria-valuetext", tell());
   if (!rows.length) return [h("h3", {}, "Words"), h("p", { class: "quiet small" }, "No word distinguishes it from the other topics.")];
   show();
@@ -156,11 +163,11 @@ export function showRun(element) {
       fact("topics", count(overview.topics.length)), fact("from", bdi(cut(overview.source || "–", 120))), fact("column", bdi(cut(overview.column || "–", 80))), overview.made ? fact("made", day(overview.made)) : null),
     findingsPart(overview.findings),
     h("h3", {}, "Worth knowing"),
-    h("ul", { class: "checks" }, overview.warnings.map((text) => check({ look: true, text })), overview.checks.map(check)),
+    h("ul", { class: "checks" }, overview.checks.map(check)),
     edits,
     h("h3", {}, "How to read this page"),
     h("p", { class: "quiet" }, "Each point on the map is a text, coloured by topic. Select a topic in the list or on the map, or select texts with the lasso. Every view has its own URL: copy it to share the view."),
-    h("dl", { class: "keys" }, [["/", "search"], ["t", "try a text"], ["[ ]", "previous, next topic"], ["Space", "select a text in the table"], ["Esc", "close, clear"]].map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+    h("p", {}, button([h("kbd", {}, "?"), " keys"], async () => { try { (await import("./keys.js")).openKeys(); } catch (error) { say(error); } }, { class: "plain" })),
     h("p", { class: "small" }, overview.has_report ? [h("a", { href: `/api${runPath("/report")}`, target: "_blank", rel: "noopener" }, "report of this run"), " · "] : null, h("a", { href: "/docs", target: "_blank", rel: "noopener" }, "API"))));
 }
 
@@ -172,6 +179,6 @@ function findingsPart({ items, note }) {
   return [h("h3", {}, "In short"), h("ul", { class: "findings" }, items.map(item)), note ? h("p", { class: "quiet small" }, note) : null];
 }
 
-function check({ look, text }) {
-  return h("li", { class: look ? "look" : null }, look ? h("span", { class: "hidden" }, "Warning: ") : null, bdi(text));
+function check({ look, well, text }) {
+  return h("li", { class: look ? "look" : well ? "well" : null }, look ? h("span", { class: "hidden" }, "Warning: ") : null, bdi(text));
 }

@@ -4,6 +4,7 @@ import { count, decimal, many } from "./numbers.js";
 import { announce, say, sureness, topicName } from "./ui.js";
 import { state, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
+import { linked } from "./links.js";
 import { legend, marked, reason } from "./marks.js";
 import { chooseTopic } from "./run.js";
 
@@ -66,7 +67,7 @@ function body(text) {
     why.length ? [h("h3", {}, "Why"), h("p", {}, why)] : null,
     move ? h("p", {}, move) : null,
     h("h3", {}, "Similar texts"), similar(text.similar),
-    text.columns.length ? [h("h3", {}, "Its row in the file"), h("dl", { class: "cells" }, text.columns.map((cell) => [h("dt", {}, bdi(cell.name)), h("dd", {}, cell.value === null || cell.value === "" ? h("span", { class: "quiet" }, "–") : [bdi(cell.value), cell.cut ? "…" : ""])]))] : null);
+    text.columns.length ? [h("h3", {}, "Its row in the file"), h("dl", { class: "cells" }, text.columns.map((cell) => [h("dt", {}, bdi(cell.name)), h("dd", {}, cell.value === null || cell.value === "" ? h("span", { class: "quiet" }, "–") : [linked(cell.value), cell.cut ? "…" : ""])]))] : null);
 }
 
 function similar(texts) {

@@ -1,6 +1,6 @@
 // The run shown: asked for when its name changes, and again when it was changed.
 import { say } from "./ui.js";
-import { state, topicOf, update } from "./state.js";
+import { noFilters, state, topicOf, update } from "./state.js";
 import { ApiError, get, latest, runPath } from "./api.js";
 
 const asking = latest();
@@ -29,8 +29,7 @@ export async function reload() {
 
 /** Show another run; its filters start anew. */
 export function openRun(name, changes = {}) {
-  update({ run: name, topics: [], q: "", least: null, most: null, classes: [], since: null, until: null, lasso: null, known: null,
-    sort: null, descending: false, row: null, box: null, against: null, view: "explore", ...changes }, { push: true });
+  update({ run: name, ...noFilters(), colour: null, sort: null, descending: false, row: null, box: null, against: null, view: "explore", ...changes }, { push: true });
 }
 
 let failed = (error) => say(error);

@@ -38,7 +38,7 @@ function drawRuns(box) {
       h("span", { class: "quiet" }, `${many(run.texts, "text")} · ${many(run.topics, "topic")}`),
         h("span", { class: "quiet small" }, run.source ? [bdi(cut(run.source.split(/[\\/]/).at(-1), 60)), " · "] : "", day(run.made)))));
   box.replaceChildren(h("h3", { id: "start-runs-title" }, "Runs in this folder"),
-    rows.length ? h("ul", { class: "run-list" }, rows) : h("p", { class: "quiet" }, runs ? "None yet. Fit a file to create one." : "…"));
+    rows.length ? h("ul", { class: "run-list" }, rows) : h("p", { class: "quiet" }, runs ? "None yet. Find the topics of a file to create one." : "…"));
 }
 
 // the file
@@ -50,7 +50,8 @@ function dropZone(page, trouble = null) {
   const zone = h("div", { class: "drop" }, h("p", { class: "drop-say" }, "Drop a file of texts here"),
     button("choose a file", () => input.click(), { class: "main" }), input,
     h("p", { class: "quiet small" }, `CSV, TSV, JSON, Parquet, Excel or one text per line${limit}. The file stays on the machine that runs coterie.`),
-    h("div", { role: "alert" }, trouble ? h("p", { class: "look" }, bdi(trouble)) : ""));
+    h("div", { role: "alert" }, trouble ? h("p", { class: "look" }, bdi(trouble)) : ""),
+    h("p", { class: "sample quiet" }, "No file at hand? ", button("Try it with a sample", (event) => sample(page, event.currentTarget), { class: "link" }), " of messages to a shop."));
   zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
   zone.addEventListener("dragleave", () => zone.classList.remove("over"));
   zone.addEventListener("drop", (event) => {
@@ -60,6 +61,19 @@ function dropZone(page, trouble = null) {
     if (event.dataTransfer.files.length) take(page, event.dataTransfer.files[0]);
   });
   page.work.replaceChildren(h("h3", { id: "start-new-title" }, "A new run"), zone);
+}
+
+/** The sample that comes with coterie, as if it had been dropped here. */
+async function sample(page, from) {
+  from.disabled = true;
+  try {
+    const upload = await send("POST", "/uploads/sample", undefined, { signal: page.signal });
+    discard(page);
+    page.upload = upload;
+    preview(page);
+  } catch (error) {
+    if (error.name !== "AbortError") dropZone(page, error.message);
+  }
 }
 
 function size(bytes) {
@@ -159,7 +173,7 @@ function settings(page, upload, wanted, before) {
       h("span", { class: "with-number" }, h("label", {}, exact, "this many"), number)),
     field("Language", language), field("Name of the run", name), trouble,
     h("div", { class: "dialog-foot" }, button("another file", () => { discard(page); dropZone(page); }), h("span", { class: "space" }),
-      h("button", { type: "submit", class: "main" }, "fit")));
+      h("button", { type: "submit", class: "main" }, "find topics")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     trouble.replaceChildren();

@@ -6,24 +6,27 @@ const START = {
   run: null, // name of the run shown
   topics: [], // chosen topics; the first is the one in the panel, all of them filter the texts
   q: "", mode: "words",
-  least: null, most: null, classes: [], since: null, until: null, lasso: null, known: null, // lasso: [[x, y], …]
+  least: null, most: null, classes: [], only: [], since: null, until: null, lasso: null, known: null, // lasso: [[x, y], …]; only: "number of a column:value"
   sort: null, descending: false, offset: 0,
   row: null, // text shown in the panel
   view: "explore", against: null, // compare: the other run
   box: null, // { x, y, zoom } of the map
+  colour: null, // of the points: null for topics, "confidence", "date", or the number of a column
+  order: null, list: null, // of the topics: null for by size; list: "columns" shows what columns hold instead
   try: null, // text being tried; null: closed, "": open and empty
   tab: null, // narrow pages: topics | map | panel | texts
   // not in the address
   overview: null, // of the run, as /api/runs/{run} gives it
+  counts: null, // how many texts that match are where, as /api/runs/{run}/counts gives it
   about: null, runs: null,
   ready: false, // texts of the run are counted: search by meaning and similar texts are there
   gone: false, // the server does not answer
   dropped: null, // a file that was dropped on the page, for the view "start"
   stirred: 0, // rises when what is shown should be asked for again (the server came back)
 };
-const FILTERS = ["topics", "q", "mode", "least", "most", "classes", "since", "until", "lasso", "known"];
+const FILTERS = ["topics", "q", "mode", "least", "most", "classes", "only", "since", "until", "lasso", "known"];
 const ADDRESS = Object.keys(START).slice(0, Object.keys(START).indexOf("overview"));
-const CHOICES = { mode: ["words", "meaning"], view: ["explore", "compare", "start"], tab: ["topics", "map", "panel", "texts"],
+const CHOICES = { mode: ["words", "meaning"], view: ["explore", "compare", "start"], tab: ["topics", "map", "panel", "texts"], order: ["growth", "name", "coherence", "matches"], list: ["columns"],
   sort: ["row", "confidence", "topic", "date", "class", "length", "match"] };
 
 export const state = { ...START, get topic() { return this.topics.length ? this.topics[0] : null; } };
@@ -55,7 +58,7 @@ export function update(changes, { push = false, address = true } = {}) {
   const changed = [];
   for (const [key, value] of Object.entries(wanted)) {
     if (!(key in START)) throw new Error(`The state has no ${key}.`);
-    const big = key === "overview" || key === "about" || key === "runs"; // compared by identity: they are large
+    const big = key === "overview" || key === "counts" || key === "about" || key === "runs"; // compared by identity: they are large
     if (big ? state[key] !== value : !same(state[key], value)) { state[key] = value; changed.push(key); }
   }
   if (changed.includes("topics")) changed.push("topic");
@@ -70,6 +73,7 @@ export function filters(of = state) {
   if (of.q.trim()) Object.assign(asked, { q: of.q.trim(), mode: of.mode });
   if (of.topics.length) asked.topic = of.topics;
   if (of.classes.length) asked.class = of.classes;
+  if (of.only.length) asked.only = of.only;
   for (const key of ["least", "most", "since", "until", "known"]) if (of[key] !== null) asked[key] = of[key];
   if (of.lasso) asked.lasso = corners(of.lasso);
   return asked;
@@ -84,7 +88,7 @@ export const tooEarly = () => state.mode === "meaning" && state.q.trim() !== "" 
 /** Texts of a page of the table. */
 export const PAGE = 50;
 /** State without any filter, to clear them all. */
-export const noFilters = () => ({ topics: [], q: "", least: null, most: null, classes: [], since: null, until: null, lasso: null, known: null });
+export const noFilters = () => ({ topics: [], q: "", least: null, most: null, classes: [], only: [], since: null, until: null, lasso: null, known: null });
 export const filtered = () => Object.keys(filters()).length > 0;
 
 const corners = (lasso) => lasso.map(([x, y]) => `${round(x)},${round(y)}`).join(" ");
@@ -103,6 +107,7 @@ export function address(changes = {}) {
   if (of.mode !== "words") put("mode", of.mode);
   for (const name of ["least", "most", "since", "until", "known"]) put(name, of[name]);
   of.classes.forEach((name) => query.append("class", name));
+  of.only.forEach((one) => query.append("only", one));
   if (of.lasso) put("lasso", corners(of.lasso));
   put("sort", of.sort);
   if (of.descending) put("descending", "true");
@@ -111,7 +116,7 @@ export function address(changes = {}) {
   put("against", of.against);
   if (of.box) for (const name of ["x", "y", "zoom"]) put(name, round(of.box[name]));
   if (of.try !== null) query.append("try", of.try.slice(0, 2000));
-  put("tab", of.tab);
+  for (const name of ["colour", "order", "list", "tab"]) put(name, of[name]);
   const text = query.toString();
   return text ? `/?${text}` : "/";
 }
@@ -149,6 +154,7 @@ export function parse(search) {
   Object.assign(read, {
     run: query.get("run") || null, topics: [...new Set(ids)], q: (query.get("q") || "").slice(0, 400),
     least: numberOr(query.get("least"), 0, 1), most: numberOr(query.get("most"), 0, 1), classes: [...new Set(query.getAll("class"))],
+    only: [...new Set(query.getAll("only").filter((one) => /^\d{1,6}:/.test(one)))], colour: /^(confidence|date|\d{1,6})$/.test(query.get("colour")) ? query.get("colour") : null,
     since: dateOr(query.get("since")), until: dateOr(query.get("until")), lasso: lasso.length >= 3 ? lasso.slice(0, 200) : null,
     known: { true: true, false: false }[query.get("known")] ?? null,
     descending: query.get("descending") === "true", offset: whole("offset") ?? 0, row: whole("row"), against: query.get("against") || null,

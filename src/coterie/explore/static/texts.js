@@ -17,7 +17,7 @@ export function createTexts() {
   subscribe([...FILTER_KEYS, "run", "sort", "descending", "offset", "stirred"], load);
   subscribe("overview", () => { drawFilters(); if (shown.answer) draw(); else if (shown.early) load(); });
   subscribe("ready", () => { if (state.ready && (shown.waits || shown.early)) load(); });
-  subscribe(FILTER_KEYS, drawFilters);
+  subscribe([...FILTER_KEYS, "counts"], drawFilters);
   subscribe("row", markRow);
   subscribe("run", clearPicks);
   subscribe("about", () => { if (shown.answer) draw(); });
@@ -112,10 +112,10 @@ function drawTools() {
     button("‹", () => turn(Math.max(0, state.offset - PAGE)), { "aria-label": "Page before", disabled: state.offset <= 0 }),
     h("span", { class: "quiet number" }, `${count(state.offset + 1)}–${count(last)}`),
     button("›", () => turn(state.offset + PAGE), { "aria-label": "Next page", disabled: last >= total })) : null;
-  const movable = answer && filtered() && total > 0 && total <= 500 && state.about && state.about.writable;
+  const movable = answer && filtered() && total > 0 && state.about && state.about.writable;
   byId("texts-total").textContent = words;
   const picks = pickTools(), box = byId("texts-tools"), held = box.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
-  box.replaceChildren(picks || (movable ? button(total === 1 ? "move it…" : `move these ${total}…`, moveAll, { class: "plain wide-only", title: "Move these texts to another topic permanently" }) : ""), sortSelect(), pages || "");
+  box.replaceChildren(picks || (movable ? moveTool(total) : ""), sortSelect(), pages || "");
   if (held) [...box.querySelectorAll("[aria-label]")].find((one) => one.getAttribute("aria-label") === held && !one.disabled)?.focus();
 }
 
@@ -127,6 +127,14 @@ function sortSelect() {
   const select = h("select", { "aria-label": "Order of the texts", class: "quiet-select", onchange: () => update({ sort: select.value === "row" && !state.q ? null : select.value, descending: ["match", "date"].includes(select.value), offset: 0 }, { push: true }) },
     can.map((value) => h("option", { value, selected: value === now }, names[value])));
   return select;
+}
+
+const MOVED = 500; // so many texts can be moved at once
+
+function moveTool(total) {
+  const { topic, ...rest } = filters();
+  if (total > MOVED) return !Object.keys(rest).length ? "" : h("span", { class: "quiet small wide-only", title: "Select fewer texts to move them to another topic" }, `at most ${count(MOVED)} can be moved`);
+  return button(total === 1 ? "move it…" : `move these ${total}…`, moveAll, { class: "plain wide-only", title: "Move these texts to another topic permanently" });
 }
 
 async function moveAll() {

@@ -2,18 +2,19 @@
 import { bdi, button, byId, h } from "./dom.js";
 import { count, decimal, many, percent } from "./numbers.js";
 import { announce, trendArrow } from "./ui.js";
+import { matchesOf } from "./counts.js";
 import { state, subscribe, update } from "./state.js";
 import { chooseTopic } from "./run.js";
 
 const MANY = 12; // from so many topics on a box to find one is worth its room
-const SORTS = { size: "by size", growth: "by growth", name: "by name", coherence: "by coherence" };
-const view = { sort: "size", wanted: "" };
+const SORTS = { size: "by size", growth: "by growth", name: "by name", coherence: "by coherence", matches: "by matches" };
+const view = { wanted: "", get sort() { return this.matching || state.order !== "matches" ? state.order || "size" : "size"; }, matching: false };
 
 /** Draw the list into #topics and keep it so. */
 export function createTopics() {
   const list = h("ol", { class: "topics", "aria-labelledby": "topics-title", onkeydown: keys });
   const foot = h("div", { class: "topics-foot", hidden: true });
-  const sort = h("select", { "aria-label": "Order of the topics", class: "quiet-select", onchange: () => { view.sort = sort.value; draw(); } },
+  const sort = h("select", { "aria-label": "Order of the topics", class: "quiet-select", onchange: () => update({ order: sort.value === "size" ? null : sort.value }) },
     Object.entries(SORTS).map(([value, name]) => h("option", { value }, name)));
   const find = h("input", { type: "search", placeholder: "find a topic", "aria-label": "Find a topic by its words", class: "find", hidden: true,
     oninput: () => { view.wanted = find.value.toLowerCase(); draw(); announce(many(list.children.length, "topic")); },
@@ -25,9 +26,11 @@ export function createTopics() {
     if (!overview) return;
     find.hidden = overview.topics.length <= MANY;
     const dated = overview.topics.some((topic) => topic.change);
-    sort.querySelector("[value=growth]").hidden = sort.querySelector("[value=growth]").disabled = !dated;
-    if (!dated && view.sort === "growth") sort.value = view.sort = "size";
-    const most = Math.max(...overview.topics.map((topic) => topic.size), 1);
+    view.matching = overview.topics.length > 0 && matchesOf(overview.topics[0].id) !== null;
+    for (const [name, can] of [["growth", dated], ["matches", view.matching]]) sort.querySelector(`[value=${name}]`).hidden = sort.querySelector(`[value=${name}]`).disabled = !can;
+    if (!dated && state.order === "growth") { update({ order: null }); return; }
+    sort.value = view.sort;
+    const most = Math.max(...overview.topics.map((topic) => matchesOf(topic.id) ?? topic.size), 1);
     const shown = sorted(overview.topics.filter(matches));
     const focused = document.activeElement && list.contains(document.activeElement) ? document.activeElement.dataset.id : null;
     list.replaceChildren(...shown.map((topic) => item(topic, most)));
@@ -57,7 +60,7 @@ export function createTopics() {
   }
 
   byId("topics").append(foot);
-  subscribe("overview", draw);
+  subscribe(["overview", "counts", "order"], draw);
   subscribe("topics", () => { mark(); list.querySelector(`[data-id="${state.topic}"]`)?.scrollIntoView({ block: "nearest" }); });
   draw();
 }
@@ -80,20 +83,21 @@ function matches(topic) {
 
 function sorted(topics) {
   const byName = (a, b) => a.label.localeCompare(b.label);
+  const matching = new Map(topics.map((topic) => [topic.id, matchesOf(topic.id) ?? 0]));
   const growth = (topic) => (topic.change ? topic.change.growth : 0);
-  const orders = { size: (a, b) => b.size - a.size, growth: (a, b) => growth(b) - growth(a) || byName(a, b), name: byName, coherence: (a, b) => b.coherence - a.coherence || byName(a, b) };
+  const orders = { size: (a, b) => b.size - a.size, growth: (a, b) => growth(b) - growth(a) || byName(a, b), name: byName, coherence: (a, b) => b.coherence - a.coherence || byName(a, b), matches: (a, b) => matching.get(b.id) - matching.get(a.id) || b.size - a.size };
   return [...topics].sort(orders[view.sort]);
 }
 
 function item(topic, most) {
   const { change } = topic, numbers = { coherence: () => decimal(topic.coherence), growth: () => `${change.growth < 0 ? "" : "+"}${decimal(100 * change.growth, 1)}` };
-  const number = (numbers[view.sort] || (() => percent(topic.share)))();
-  return h("li", {}, h("button", { type: "button", "data-id": topic.id, title: `${topic.label}\n${many(topic.size, "text")} · ${percent(topic.share)} · coherence ${decimal(topic.coherence)}${change ? `\n${change.sentence}` : ""}`,
+  const hits = matchesOf(topic.id), number = hits === null ? (numbers[view.sort] || (() => percent(topic.share)))() : count(hits);
+  return h("li", {}, h("button", { type: "button", "data-id": topic.id, class: hits === 0 ? "none" : null, title: `${topic.label}\n${hits === null ? "" : `${count(hits)} of `}${many(topic.size, "text")} · ${percent(topic.share)} · coherence ${decimal(topic.coherence)}${change ? `\n${change.sentence}` : ""}`,
     onclick: (event) => chosen(topic.id, event.shiftKey || event.ctrlKey || event.metaKey) },
-  h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", "--part": `${((100 * topic.size) / most).toFixed(2)}%`, "--shade": topic.colour })),
-  h("span", { class: "number quiet" }, trendArrow(change), number),
+  h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", "--part": `${((100 * (hits ?? topic.size)) / most).toFixed(2)}%`, "--shade": topic.colour })),
+  h("span", { class: "number quiet" }, hits === null ? trendArrow(change) : null, number),
   h("span", { class: "name one-line" }, bdi(topic.label)),
-  h("span", { class: "hidden" }, `, ${many(topic.size, "text")}${change && change.trend ? `, ${change.trend}` : ""}`)));
+  h("span", { class: "hidden" }, `, ${hits === null ? "" : `${count(hits)} of `}${many(topic.size, "text")}${change && change.trend ? `, ${change.trend}` : ""}`)));
 }
 
 function chosen(id, more) {

@@ -56,7 +56,9 @@ export function closeTry() {
 }
 
 function hint() {
-  return h("p", { class: "quiet" }, "Its topic, confidence and deciding words appear here as you type. Nothing is stored.");
+  const input = h("input", { type: "file", class: "hidden", tabindex: -1, "aria-label": "File of texts", onchange: async () => { if (input.files.length) (await import("./assign.js")).openAssign(input.files[0]); } });
+  return h("div", {}, h("p", { class: "quiet" }, "Its topic, confidence and deciding words appear here as you type. Nothing is stored."),
+    h("p", {}, button("assign a whole file…", () => input.click()), input));
 }
 
 function told(text, found) {

@@ -24,16 +24,16 @@ export function announce(text) {
   told = setTimeout(() => { byId("live").textContent = text; }, 300);
 }
 
-/** A passing message: an error (its sentence) or a sentence. It goes by itself, or by a click. */
-export function say(error, kind = error instanceof Error ? "error" : "note") {
+/** A passing message: an error (its sentence) or a sentence. It goes by itself, or by a click; `act` is a button in it, [name, fn]. */
+export function say(error, kind = error instanceof Error ? "error" : "note", act = null) {
   if (error && error.name === "AbortError") return;
   const text = error instanceof Error ? error.message : String(error);
-  const toast = h("div", { class: `toast ${kind}` }, bdi(cut(text, 600)), button("×", () => toast.remove(), { class: "plain", "aria-label": "Close this message" }));
+  const toast = h("div", { class: `toast ${kind}` }, bdi(cut(text, 600)), act ? button(act[0], () => { toast.remove(); act[1](); }, { class: "plain act" }) : null, button("×", () => toast.remove(), { class: "plain", "aria-label": "Close this message" }));
   const box = byId("toasts");
   for (const old of box.children) if (old.firstChild.textContent === toast.firstChild.textContent) old.remove();
   box.append(toast);
   while (box.children.length > 4) box.firstChild.remove();
-  setTimeout(() => toast.remove(), kind === "error" ? 12000 : 6000);
+  setTimeout(() => toast.remove(), kind === "error" || act ? 12000 : 6000);
 }
 
 /** Call fn when so many milliseconds passed without another call. */

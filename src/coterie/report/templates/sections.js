@@ -38,7 +38,7 @@ function arrow(changes, place) {
 }
 
 export function checksPart() {
-  const item = (check) => h("li", { class: check.look ? "look" : null },
+  const item = (check) => h("li", { class: check.look ? "look" : check.well ? "well" : null },
     check.look ? h("span", { class: "hidden" }, "Warning: ") : null, bdi(check.text),
     check.quote ? [" ", h("q", {}, bdi(check.quote))] : null,
     check.topics ? h("ul", {}, check.topics.map((id) => h("li", {}, topicLink(id)))) : null,
