@@ -35,7 +35,7 @@ from coterie.explore.search import Meaning, MeaningIndex, Terms, Words
 from coterie.explore.selection import Filters, Points, Selection
 from coterie.explore.texts import Texts, through_of
 from coterie.map.file import TextMap
-from coterie.map.layout import TopicMap, sharp_memberships
+from coterie.map.layout import TopicMap
 from coterie.report import checks
 from coterie.results import Topic
 from coterie.runs import Run
@@ -375,8 +375,9 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
     located = opened.texts.located(texts)
     memberships = calibrated(scored.memberships, scores.topic, scores.confidence)[:, opened.order]
     try:
-        sharp = sharp_memberships(scored.memberships[:, opened.order])
-        at = points_of(opened.text_map().topics.place(sharp, scored.vectors))
+        places = opened.text_map().topics.landmarks.place(scored.vectors)
+        places[~scored.memberships.any(axis=1)] = np.nan
+        at = points_of(places)
     except Later:
         at = [None] * len(texts)
     return [
