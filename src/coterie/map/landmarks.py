@@ -24,8 +24,10 @@ Whole = npt.NDArray[np.int16]
 MOST = 4_000
 #: Landmarks that say where a text lies, and those that are looked at to find them.
 _NEAREST, _CANDIDATES = 15, 24
-#: Steps towards the landmarks that agree, and the distance over which they do, as a part of the map.
-_STEPS, _REACH = 3, 0.015
+#: The distance over which landmarks agree, as a part of the map.
+_REACH = 0.015
+#: A text may lie off its landmarks by the way to this one of them, and by no more than this part of the map.
+_ROOM, _FAR = 4, 0.02
 #: Places are rounded before points move: what differs by less must not grow.
 _DIGITS = 6
 #: Rows placed at a time.
@@ -84,6 +86,7 @@ class Landmarks:
         1. The nearest landmarks count by how much nearer they are than the next one.
         2. It starts at the one that has most of the others around it.
         3. It moves to the mean of those around it; landmarks far away hardly count.
+        4. By what it differs from the one it started at, it lies off that, so that texts do not lie on each other.
         """
         near, close = _nearest(_as_floats(rounded), marks)
         weights = close - close[:, -1:] + 1e-6
@@ -91,12 +94,13 @@ class Landmarks:
         gaps = ((places[:, :, None] - places[:, None]) ** 2).sum(axis=3)
         company = (weights[:, None] / (1.0 + gaps / _REACH**2)).sum(axis=2)
         best = np.argmax(np.round(company, 9), axis=1)
-        at = places[np.arange(len(places)), best]
-        for _ in range(_STEPS):
-            away = ((places - at[:, None]) ** 2).sum(axis=2)
-            count = weights / (1.0 + away / _REACH**2)
-            at = (count[:, :, None] * places).sum(axis=1) / count.sum(axis=1, keepdims=True)
-        return at
+        each = np.arange(len(places))
+        away = gaps[each, best]
+        count = weights / (1.0 + away / _REACH**2)
+        at = (count[:, :, None] * places).sum(axis=1) / count.sum(axis=1, keepdims=True)
+        room = np.sqrt(np.sort(away, axis=1)[:, min(_ROOM, away.shape[1] - 1)])
+        other = _as_floats(rounded) - marks[near[each, best]]
+        return at + np.minimum(room, _FAR)[:, None] * _off(other.astype(np.float64))
 
 
 def text_keys(X: csr_matrix) -> Keys:
@@ -116,6 +120,15 @@ def _mixed(keys: Keys) -> Keys:
     for shift in (30, 27, 31):
         keys = (keys ^ (keys >> np.uint64(shift))) * _ODD
     return keys ^ (keys >> np.uint64(32))
+
+
+def _off(differences: Array) -> Array:
+    """Differences as steps in a plane, of a length below 2; none for none."""
+    length = np.sqrt((differences**2).sum(axis=1, keepdims=True))
+    angles = 2.4 * np.arange(differences.shape[1])
+    axes = np.sqrt(2.0) * np.column_stack([np.cos(angles), np.sin(angles)])
+    steps = np.divide(differences @ axes, length, where=length > 1e-3, out=np.zeros((len(differences), 2)))
+    return np.asarray(steps / np.sqrt(1.0 + (steps**2).sum(axis=1, keepdims=True) / 4))
 
 
 def _rounded(vectors: Array) -> Whole:

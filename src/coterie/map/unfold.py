@@ -16,10 +16,10 @@ Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 #: Neighbours that a point is drawn to.
-NEIGHBOURS = 15
-#: Steps, and how much stronger neighbours draw than they would: first strongly, to find each other. More than 1
-#: in the end leaves white between groups.
-_PHASES = ((60, 12.0, 0.5), (180, 1.6, 0.8))
+NEIGHBOURS = 30
+#: Steps, how much stronger neighbours draw than they would, and momentum: neighbours find each other, groups part,
+#: and then each group spreads.
+_PHASES = ((50, 12.0, 0.5), (110, 1.4, 0.8), (60, 0.75, 0.8))
 #: A cell of the grid; points push each other away over a distance of about 1.
 _CELL = 0.5
 #: The grid never has more cells to a side.
