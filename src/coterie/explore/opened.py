@@ -94,6 +94,7 @@ class OpenedRun:
         self.dates = Once(lambda: first_and_last(self))
         self.copies = Once(self._most_copied)
         self._stored = Once(self.run.map)
+        self._rough = Once(lambda: TopicMap.rough(self.model.state.description.centers[self.order]))
         self._meanings: Recent[str, Meaning] = Recent(_MEANINGS)
         self.counted = Background(
             self._count,
@@ -139,13 +140,10 @@ class OpenedRun:
         return self._stored() or made
 
     def topic_map(self) -> TopicMap:
-        """Where topics lie; this needs no texts."""
+        """Where topics lie; about where, until the texts of a run without a map are counted."""
         if (text_map := self._map()) is not None:
             return text_map.topics
-        centers = self.model.state.description.centers[self.order]
-        shares = np.array([topic.share for topic in self.topics])
-        none = np.zeros((0, centers.shape[1])), np.zeros(0, dtype=np.int64)
-        return TopicMap.learn(centers, shares, *none)
+        return self._rough()
 
     # --- queries
 
@@ -218,6 +216,7 @@ def overview(opened: OpenedRun) -> Overview:
         findings=opened.panel.findings(),
         checks=_checks(opened),
         topics=opened.panel.briefs(),
+        extent=tuple(round(value, 5) for value in opened.topic_map().landmarks.extent),
         edits=[EditEntry(number=i, sentence=str(edit)) for i, edit in enumerate(model.edits, start=1)],
         left_out=0 if applied is None else max(len(model.edits) - applied, 0),
         can_undo=bool(model.edits),

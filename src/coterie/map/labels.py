@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 #: Pixels of a cell in which points are counted.
 CELL = 6
 #: Distances from its place at which a name is tried, in heights of a line, and directions.
-_RINGS, _DIRECTIONS = (0.0, 0.9, 1.6, 2.5, 3.6, 5.0, 7.0, 9.5, 12.5, 16.0), 16
+_RINGS, _DIRECTIONS = (0.0, 0.9, 1.6, 2.5, 3.6, 5.0, 7.0, 9.5), 16
 #: What a covered point costs, against the way to its place by the height of a line.
 _COVERED, _WAY = 1.0, 0.05
 #: Letters of a line, after which a name goes on below.
@@ -96,7 +96,7 @@ def wrapped(text: str, most: int = _LINE) -> list[str]:
 
 def line_width(text: str, size: float) -> float:
     """About how wide a line of text is."""
-    return size * sum(_letter(letter) for letter in text)
+    return 1.08 * size * sum(_letter(letter) for letter in text)
 
 
 def _letter(letter: str) -> float:

@@ -80,6 +80,14 @@ class TopicMap:
         positions, shaded = _kept(positions, ids, known)
         return cls(landmarks, positions, radii, shaded)
 
+    @classmethod
+    def rough(cls, centers: Array) -> TopicMap:
+        """Topics by their centres alone, as long as nothing is known of their texts."""
+        positions = _plane(_distances(centers))
+        positions = positions / max(float(np.ptp(positions, axis=0).max(initial=0.0)), _SMALL)
+        none = Landmarks(np.zeros((0, centers.shape[1]), dtype=np.int16), np.zeros((0, 2)))
+        return cls(none, positions, np.full(len(centers), 0.05), shades(positions))
+
     def remembered(self, ids: Sequence[int], known: Known | None) -> Known:
         """Where the topics with these ids lie, and what was known of those that are gone."""
         gone = [] if known is None else [n for n, topic in enumerate(known.ids) if topic not in set(ids)]

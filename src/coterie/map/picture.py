@@ -66,9 +66,9 @@ def draw_map(
     there = np.isfinite(at).all(axis=1) & (topics >= 0)
     points, own = _fitted(at[there]), topics[there]
     anchors = _fitted(np.array([topic.at for topic in named]).reshape(-1, 2), at[there])
-    most = max((topic.size for topic in named), default=1)
+    most, part = max((topic.size for topic in named), default=1), 1.0 if len(named) <= 40 else 0.85
     names = [
-        Name(topic.label, _type(topic.size, most), (float(x), float(y)))
+        Name(topic.label, round(part * _type(topic.size, most), 1), (float(x), float(y)))
         for topic, (x, y) in zip(named, anchors, strict=True)
     ]
     placed = place_names(names, points, WIDTH, HEIGHT)
@@ -112,7 +112,7 @@ def _points(points: Array, own: Ints, named: Sequence[Topic], ground: Ground) ->
     for number, topic in enumerate(named):
         dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points[own == number])
         paths.append(
-            f'<path d="{dots}" stroke="{_colour(topic)}" stroke-width="{size}" stroke-linecap="round" '
+            f'<path d="{dots}" stroke="{topic.colour}" stroke-width="{size}" stroke-linecap="round" '
             f'stroke-opacity="{ground.point}" fill="none"/>'
             if dots
             else ""
@@ -126,7 +126,7 @@ def _shading(points: Array, own: Ints, named: Sequence[Topic]) -> str:
         return ""
     shape = int(HEIGHT // _SHADE_CELL), int(WIDTH // _SHADE_CELL)
     x, y = np.clip((points / _SHADE_CELL).astype(np.int64), 0, np.array(shape[::-1]) - 1).T
-    tints = np.array([[int(_colour(topic)[i : i + 2], 16) for i in (1, 3, 5)] for topic in named])[own]
+    tints = np.array([[int(topic.colour[i : i + 2], 16) for i in (1, 3, 5)] for topic in named])[own]
     layers = []
     for weight in (np.ones(len(points)), *tints.T.astype(np.float64)):
         layer = np.bincount(y * shape[1] + x, weight, shape[0] * shape[1]).reshape(shape)
@@ -173,7 +173,7 @@ def _name(placed: Placed, colour: str, ground: Ground) -> str:
     )
     weight = 700 if size > 17 else 600
     return (
-        f'<text font-size="{size}" font-weight="{weight}" text-anchor="middle" fill="{ground.ink}" '
+        f'<text font-size="{size}" font-weight="{weight}" text-anchor="middle" fill="{_mixed(colour, ground.ink)}" '
         f'stroke="{ground.paper}" stroke-width="{0.28 * size:.1f}" stroke-linejoin="round" '
         f'stroke-opacity="0.85" paint-order="stroke">{lines}</text>'
     )
@@ -188,8 +188,10 @@ def _words(text: str, x: float, y: float, size: float, weight: int, colour: str)
     )
 
 
-def _colour(topic: Topic) -> str:
-    return topic.colour
+def _mixed(colour: str, ink: str) -> str:
+    """Ink with some of a colour in it."""
+    parts = [0.4 * int(colour[i : i + 2], 16) + 0.6 * int(ink[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 
 def _safe(text: str) -> str:

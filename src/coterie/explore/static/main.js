@@ -66,6 +66,7 @@ function startMap() {
       row: (row) => update({ row, try: null }, { push: true }),
       lasso: (corners) => update({ lasso: corners }, { push: true }),
       view: (box) => update({ box }),
+      alone: () => mapAlone(),
     });
   } catch (error) {
     byId("map").replaceChildren(h("div", { class: "empty" }, h("p", {}, "The map cannot be drawn: ", bdi(error.message)), h("p", {}, "The list and the table show the same texts.")));
@@ -240,10 +241,16 @@ function key(event) {
   const typing = event.target.closest("input:not([type=range], [type=radio], [type=checkbox]), textarea, select, [contenteditable]");
   if (event.key === "Escape") { escape(event, typing); return; }
   if (typing || state.view !== "explore") return;
-  const keys = { "/": () => { byId("query").focus(); byId("query").select(); }, t: tryText, "[": () => stepTopic(-1), "]": () => stepTopic(1) };
+  const keys = { "/": () => { byId("query").focus(); byId("query").select(); }, t: tryText, f: () => mapAlone(), "[": () => stepTopic(-1), "]": () => stepTopic(1) };
   if (!keys[event.key] || !state.overview) return;
   event.preventDefault();
   keys[event.key]();
+}
+
+/** Give the map the whole page, or take it back. */
+function mapAlone(is = !byId("explore").classList.contains("map-alone")) {
+  byId("explore").classList.toggle("map-alone", is);
+  if (parts.map) parts.map.alone(is);
 }
 
 function escape(event, typing) {
@@ -254,6 +261,7 @@ function escape(event, typing) {
     return;
   }
   if (typing && typing.id !== "try-text") { typing.blur(); return; }
+  if (byId("explore").classList.contains("map-alone")) { mapAlone(false); return; }
   if (state.view !== "explore") { if (state.run) update({ view: "explore" }, { push: true }); return; }
   if (state.try !== null) { closeTry(); document.querySelector("#actions [data-do=try]").focus(); } else if (state.row !== null) closeRow();
   else if (filtered()) update(noFilters(), { push: true });
