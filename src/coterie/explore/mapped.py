@@ -9,7 +9,7 @@ from coterie.explore.schemas_map import MapGroup, MapNames, MapWord
 from coterie.explore.selection import priority
 from coterie.map.colours import colours
 from coterie.map.groups import groups_of
-from coterie.map.picture import DARK, LIGHT, Topic, draw_map
+from coterie.map.picture import GROUNDS, Topic, draw_map
 from coterie.map.words import neighbourhood_words
 
 #: Distinct texts whose words are looked at, and points of a picture.
@@ -52,4 +52,4 @@ def map_picture(opened: OpenedRun, ground: str) -> str:
     note = f"{opened.model.n_texts_:,} texts in {len(named):,} topics"
     at = drawn.at[some].astype(np.float64)
     topics = rows.topic[some].astype(np.int64)
-    return draw_map(at, topics, named, opened.name, note, DARK if ground == "dark" else LIGHT)
+    return draw_map(at, topics, named, opened.name, note, GROUNDS[ground])

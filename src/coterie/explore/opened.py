@@ -216,7 +216,7 @@ def overview(opened: OpenedRun) -> Overview:
         findings=opened.panel.findings(),
         checks=_checks(opened),
         topics=opened.panel.briefs(),
-        extent=tuple(round(value, 5) for value in opened.topic_map().landmarks.extent),
+        extent=opened.topic_map().landmarks.extent,
         edits=[EditEntry(number=i, sentence=str(edit)) for i, edit in enumerate(model.edits, start=1)],
         left_out=0 if applied is None else max(len(model.edits) - applied, 0),
         can_undo=bool(model.edits),

@@ -170,7 +170,9 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         """Groups of topics, and words of neighbourhoods."""
         return map_names(opened(run))
 
-    @routes.get("/runs/{run}/map/picture", tags=["map"], response_class=Response, responses={**_SVG, **_LATER})
+    @routes.get(
+        "/runs/{run}/map/picture", tags=["map"], response_class=Response, responses={**_SVG, **_LATER}
+    )
     def picture(run: RunName, asked: Annotated[PictureQuery, Query()]) -> Response:
         """The map as an SVG, for print and slides."""
         found = opened(run)

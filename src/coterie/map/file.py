@@ -74,7 +74,13 @@ def read_map(path: Path, ids: Sequence[int], n_texts: int) -> TextMap | None:
     }
     sound = all(name in arrays and arrays[name].shape == shape for name, shape in shapes.items())
     marks = arrays.get("landmarks")
-    if not sound or marks is None or marks.ndim != 2 or marks.dtype != np.int16 or sorted(arrays["order"].tolist()) != list(range(n_topics)):
+    if (
+        not sound
+        or marks is None
+        or marks.ndim != 2
+        or marks.dtype != np.int16
+        or sorted(arrays["order"].tolist()) != list(range(n_topics))
+    ):
         raise InputError(f"{path} does not belong to this run; fit again")
     numbers = {name: value.astype(np.float64) for name, value in arrays.items() if value.dtype.kind == "f"}
     landmarks = Landmarks(marks, numbers["landmark_positions"])

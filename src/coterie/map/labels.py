@@ -1,4 +1,4 @@
-"""Where names stand on a picture of the map: near their texts, over as few of them as can be, none on another."""
+"""Where names stand on a picture of the map: near their texts, and over as few of them as can be."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RINGS, _DIRECTIONS = (0.0, 0.9, 1.6, 2.5, 3.6, 5.0, 7.0, 9.5), 16
 #: What a covered point costs, against the way to its place by the height of a line.
 _COVERED, _WAY = 1.0, 0.05
 #: Letters of a line, after which a name goes on below.
-_LINE = 20
+_LINE = 22
 #: Widths of letters, by the size of the type.
 _NARROW, _WIDE = frozenset("iljtfr.,;:'|!()[] I"), frozenset("mwMW@%")
 
@@ -126,7 +126,8 @@ def _spots(name: Name, half: float, high: float, width: float, height: float) ->
 def _free(spot: tuple[float, float], half: float, high: float, taken: Sequence[Placed]) -> bool:
     x, y = spot
     return not any(
-        abs(other.x - x) < other.half + half + 4 and abs(other.y - y) < other.high + high + 2 for other in taken
+        abs(other.x - x) < other.half + half + 4 and abs(other.y - y) < other.high + high + 2
+        for other in taken
     )
 
 

@@ -86,7 +86,7 @@ class Landmarks:
         1. The nearest landmarks count by how much nearer they are than the next one.
         2. It starts at the one that has most of the others around it.
         3. It moves to the mean of those around it; landmarks far away hardly count.
-        4. By what it differs from the one it started at, it lies off that, so that texts do not lie on each other.
+        4. It lies off that by what it differs from the first, so that texts do not lie on each other.
         """
         near, close = _nearest(_as_floats(rounded), marks)
         weights = close - close[:, -1:] + 1e-6

@@ -49,6 +49,7 @@ class Ground:
 
 LIGHT = Ground("#ffffff", "#1d2329", "#8b949e", 0.62)
 DARK = Ground("#15181c", "#e8eaed", "#6b737c", 0.72)
+GROUNDS = {"light": LIGHT, "dark": DARK}
 
 
 def draw_map(
@@ -108,9 +109,9 @@ def _fitted(at: Array, of: Array | None = None) -> Array:
 def _points(points: Array, own: Ints, named: Sequence[Topic], ground: Ground) -> list[str]:
     """One path for each topic: a dot is a line of no length with round ends."""
     size = 9.0 if len(points) < 60 else 5.0 if len(points) < 800 else 3.4 if len(points) < 6_000 else 2.6
-    paths = []
+    digits, paths = 0 if len(points) > 2_000 else 1, []
     for number, topic in enumerate(named):
-        dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points[own == number])
+        dots = "".join(f"M{x:.{digits}f} {y:.{digits}f}h0" for x, y in points[own == number])
         paths.append(
             f'<path d="{dots}" stroke="{topic.colour}" stroke-width="{size}" stroke-linecap="round" '
             f'stroke-opacity="{ground.point}" fill="none"/>'
@@ -171,9 +172,9 @@ def _name(placed: Placed, colour: str, ground: Ground) -> str:
         f'<tspan x="{placed.x:.1f}" y="{first + 1.16 * size * row:.1f}">{_safe(line)}</tspan>'
         for row, line in enumerate(placed.lines)
     )
-    weight = 700 if size > 17 else 600
+    weight, fill = 700 if size > 17 else 600, _mixed(colour, ground.ink)
     return (
-        f'<text font-size="{size}" font-weight="{weight}" text-anchor="middle" fill="{_mixed(colour, ground.ink)}" '
+        f'<text font-size="{size}" font-weight="{weight}" text-anchor="middle" fill="{fill}" '
         f'stroke="{ground.paper}" stroke-width="{0.28 * size:.1f}" stroke-linejoin="round" '
         f'stroke-opacity="0.85" paint-order="stroke">{lines}</text>'
     )

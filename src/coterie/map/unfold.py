@@ -1,8 +1,8 @@
 """Points on a plane whose neighbours are those that they have among many dimensions.
 
-This is t-SNE (van der Maaten and Hinton, 2008), with the repulsion of all points computed at once as a field on a
-grid, by a Fourier transform (Linderman et al., 2019). There is no chance in it: the same points in the same order
-give the same plane.
+This is t-SNE (van der Maaten and Hinton, 2008), with the repulsion of all points computed at once as a field
+on a grid, by a Fourier transform (Linderman et al., 2019). There is no chance in it: the same points in the
+same order give the same plane.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Ints = npt.NDArray[np.int64]
 
 #: Neighbours that a point is drawn to.
 NEIGHBOURS = 30
-#: Steps, how much stronger neighbours draw than they would, and momentum: neighbours find each other, groups part,
-#: and then each group spreads.
+#: Steps, how much stronger neighbours draw than they would, and momentum: neighbours find each other, groups
+#: part, and then each group spreads.
 _PHASES = ((50, 12.0, 0.5), (110, 1.4, 0.8), (60, 0.75, 0.8))
 #: A cell of the grid; points push each other away over a distance of about 1.
 _CELL = 0.5

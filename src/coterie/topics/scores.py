@@ -57,8 +57,8 @@ class Look:
     """What is read off the memberships of some texts; they are not needed any more afterwards.
 
     `topic` is `NONE` for a text that no topic has a share of. `rivals` are the two topics of the method that
-    its reason is about, where the method gives reasons. `tied` tells whether topics of some text are equally good,
-    so that the order of topics decides.
+    its reason is about, where the method gives reasons. `tied` tells whether topics of some text are equally
+    good, so that the order of topics decides.
     """
 
     topic: npt.NDArray[np.int32]

@@ -79,7 +79,7 @@ export class Names {
     const { zoom } = view, { topics, groups } = this, most = Math.max(...topics.map((topic) => topic.size), 1);
     const far = groups.length > 0 && zoom < GROUPS, part = narrow ? 0.85 : 1;
     const sizes = far ? { least: 10.5 * part, largest: 14 * part } : { least: 11.5 * part, largest: (topics.length > 40 ? 17 : 20) * part };
-    const named = topics.map((topic, at) => ({ kind: "topic", key: `t${topic.id}`, topic: at, spot: topic.at, lines: wrapped(topic.label, narrow ? 14 : 20).map((line) => cut(line, 40)),
+    const named = topics.map((topic, at) => ({ kind: "topic", key: `t${topic.id}`, topic: at, spot: topic.at, lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)),
       size: typeSize(topic.size, most, sizes) }));
     const first = chosen < 0 ? [] : [named[chosen]], others = named.filter((_, at) => at !== chosen);
     const above = far ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4 })) : [];

@@ -35,7 +35,7 @@ export class Crowd {
 }
 
 /** A name in lines of about the same length, at most three. */
-export function wrapped(text, most = 20) {
+export function wrapped(text, most = 22) {
   const words = text.split(/\s+/).filter(Boolean), number = Math.min(Math.max(Math.ceil(text.length / most), 1), 3, Math.max(words.length, 1));
   const lines = [""];
   for (const word of words) {

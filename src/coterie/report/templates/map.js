@@ -81,7 +81,7 @@ export class TopicMap {
     const width = (line, size) => { brush.font = font(size); return brush.measureText(line).width; };
     const most = Math.max(...topics.map((topic) => topic.size), 1), sizes = narrow ? { least: 10, largest: 14 } : { least: 11, largest: topics.length > 40 ? 16 : 19 };
     const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: typeSize(topic.size, most, sizes),
-      lines: wrapped(topic.label, narrow ? 14 : 20).map((line) => cut(line, 40)) }));
+      lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)) }));
     if (this.chosen >= 0) names.unshift(...names.splice(this.chosen, 1));
     const placed = placeNames(names, view, { width, crowd: new Crowd(this.points, view), most: Math.max((view.width * view.height) / 7000, 10) });
     brush.strokeStyle = tint.ink;
