@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from sklearn.manifold import trustworthiness
 
 from coterie.map.colours import colours, shades
-from coterie.map.landmarks import Landmarks, text_keys
+from coterie.map.landmarks import text_keys
 from coterie.map.layout import Known, TopicMap, dense_place
 from coterie.map.unfold import best_columns
 

@@ -42,7 +42,9 @@ def test_every_text_is_drawn_once_in_the_colour_of_its_topic():
     at = np.array([[0.0, 0.0], [0.1, 0.2], [0.3, 0.1], [np.nan, 0.0], [0.2, 0.2]])
     named = [Topic("one", 2, "#aa0000", (0.0, 0.0)), Topic("two", 1, "#00aa00", (0.3, 0.1))]
     root = ET.fromstring(draw_map(at, np.array([0, 0, 1, 1, -1]), named))
-    dots = {p.get("stroke"): p.get("d").count("M") for p in root.iter(SVG + "path") if p.get("stroke-linecap")}
+    dots = {
+        p.get("stroke"): p.get("d").count("M") for p in root.iter(SVG + "path") if p.get("stroke-linecap")
+    }
     assert dots == {"#aa0000": 2, "#00aa00": 1}
     shading = next(root.iter(SVG + "image")).get("href")
     assert base64.b64decode(shading.partition(",")[2]).startswith(b"\x89PNG")
@@ -59,7 +61,9 @@ def test_names_lie_inside_and_not_on_each_other(places):
         assert one.half < one.x < WIDTH - one.half
         assert one.high < one.y < HEIGHT - one.high
         for other in placed[:at]:
-            assert abs(one.x - other.x) >= one.half + other.half or abs(one.y - other.y) >= one.high + other.high
+            assert (
+                abs(one.x - other.x) >= one.half + other.half or abs(one.y - other.y) >= one.high + other.high
+            )
 
 
 def test_a_name_goes_beside_a_crowd_that_it_would_cover():

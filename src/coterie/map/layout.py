@@ -64,8 +64,8 @@ class TopicMap:
     ) -> TopicMap:
         """Lay out texts by their `vectors`, and find the `topics` among them (−1: none).
 
-        `keys` tell which texts are landmarks. Landmarks that are `known` stay, and so do the topics with known
-        `ids`; other topics get the place of their texts.
+        `keys` tell which texts are landmarks. Landmarks that are `known` stay, as do topics with known `ids`;
+        other topics get the place of their texts.
         """
         if known is None:
             apart = _plane(_distances(centers))
