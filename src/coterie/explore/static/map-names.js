@@ -1,6 +1,6 @@
 // Names over the map, as elements: groups from far, topics, words of the neighbourhood closer, texts at last.
 import { bdi, cut, h } from "./dom.js";
-import { Crowd, leader, LEADING, placeNames, typeSize, wrapped } from "./map-layout.js";
+import { Crowd, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
 
 // from which zoom on words of each level stand there; topics come smaller beside them
 const WORDS = [2.2, 4.5, 10], GROUPS = 1.7, GROUP = 16.5;
@@ -76,11 +76,9 @@ export class Names {
 
   /** What could stand on the map at this zoom, the most important first. */
   wanted(view, chosen, narrow) {
-    const { zoom } = view, { topics, groups } = this, most = Math.max(...topics.map((topic) => topic.size), 1);
-    const far = groups.length > 0 && zoom < GROUPS, part = narrow ? 0.85 : 1;
-    const sizes = far ? { least: 10.5 * part, largest: 14 * part } : { least: 11.5 * part, largest: (topics.length > 40 ? 17 : 20) * part };
+    const { zoom } = view, { topics, groups } = this, sizes = typeSizes(topics, view), far = groups.length > 0 && zoom < GROUPS;
     const named = topics.map((topic, at) => ({ kind: "topic", key: `t${topic.id}`, topic: at, spot: topic.at, lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)),
-      size: typeSize(topic.size, most, sizes) }));
+      size: sizes[at] }));
     const first = chosen < 0 ? [] : [named[chosen]], others = named.filter((_, at) => at !== chosen);
     const above = far ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4 })) : [];
     const texts = this.texts.map((one) => ({ kind: "text", key: `x${one.row}`, topic: -1, spot: one.at, lines: wrapped(cut(one.text, 110), 40), size: 11.5 }));

@@ -80,9 +80,12 @@ export function placeNames(names, view, { width, crowd, blocked = [], most = Inf
   return taken;
 }
 
-/** Size of the type of a topic: its area grows with the topic. */
-export function typeSize(size, most, { least = 11, largest = 19 } = {}) {
-  return Math.round(2 * (least + (largest - least) * Math.sqrt(size / Math.max(most, 1)))) / 2;
+/** Sizes of type for topics: their area grows with the topic, and with the room that the map has for each. */
+export function typeSizes(topics, view) {
+  const most = Math.max(...topics.map((topic) => topic.size), 1), between = (value, low, high) => Math.min(Math.max(value, low), high);
+  const room = Math.sqrt((view.width * view.height) / Math.max(topics.length, 8)) * between(view.zoom, 1, 2);
+  const least = between(room / 11, 10, 12), largest = between(room / 7, 12, 20);
+  return topics.map(({ size }) => Math.round(2 * (least + (largest - least) * Math.sqrt(size / most))) / 2);
 }
 
 /** The line from the edge of a name to what it names. */

@@ -1,7 +1,7 @@
 // The map: texts as points, topics by name. Nothing is fetched, and nothing moves by itself.
 import { topics } from "./content.js";
 import { cut } from "./dom.js";
-import { Crowd, leader, LEADING, placeNames, typeSize, wrapped } from "./map-layout.js";
+import { Crowd, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
 import { drawShading, shading } from "./map-shade.js";
 import { View } from "./map-view.js";
 
@@ -79,8 +79,8 @@ export class TopicMap {
   drawNames(brush, tint) {
     const { view } = this, narrow = view.width < 600, font = (size) => `${size >= 15 ? 700 : 600} ${size}px system-ui, sans-serif`;
     const width = (line, size) => { brush.font = font(size); return brush.measureText(line).width; };
-    const most = Math.max(...topics.map((topic) => topic.size), 1), sizes = narrow ? { least: 10, largest: 14 } : { least: 11, largest: topics.length > 40 ? 16 : 19 };
-    const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: typeSize(topic.size, most, sizes),
+    const sizes = typeSizes(topics, view);
+    const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: sizes[at],
       lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)) }));
     if (this.chosen >= 0) names.unshift(...names.splice(this.chosen, 1));
     const placed = placeNames(names, view, { width, crowd: new Crowd(this.points, view), most: Math.max((view.width * view.height) / 7000, 10) });
