@@ -36,7 +36,7 @@ from coterie.explore.search import Meaning, MeaningIndex, Terms, Words
 from coterie.explore.selection import Filters, Points, Selection
 from coterie.explore.texts import Texts, through_of
 from coterie.map.file import TextMap
-from coterie.map.layout import TopicMap, sharp_memberships
+from coterie.map.layout import TopicMap
 from coterie.report import checks
 from coterie.results import Topic
 from coterie.runs import Run
@@ -96,6 +96,7 @@ class OpenedRun:
         self.dates = Once(lambda: first_and_last(self))
         self.copies = Once(self._most_copied)
         self._stored = Once(self.run.map)
+        self._rough = Once(lambda: TopicMap.rough(self.model.state.description.centers[self.order]))
         self._meanings: Recent[str, Meaning] = Recent(_MEANINGS)
         self.counted = Background(
             self._count,
@@ -141,13 +142,10 @@ class OpenedRun:
         return self._stored() or made
 
     def topic_map(self) -> TopicMap:
-        """Where topics lie; this needs no texts."""
+        """Where topics lie; about where, until the texts of a run without a map are counted."""
         if (text_map := self._map()) is not None:
             return text_map.topics
-        centers = self.model.state.description.centers[self.order]
-        shares = np.array([topic.share for topic in self.topics])
-        none = np.zeros((0, centers.shape[1])), np.zeros(0, dtype=np.int64)
-        return TopicMap.learn(centers, shares, *none)
+        return self._rough()
 
     # --- queries
 
@@ -220,6 +218,7 @@ def overview(opened: OpenedRun) -> Overview:
         findings=opened.panel.findings(),
         checks=_checks(opened),
         topics=opened.panel.briefs(),
+        extent=opened.topic_map().landmarks.extent,
         edits=[EditEntry(number=i, sentence=str(edit)) for i, edit in enumerate(model.edits, start=1)],
         left_out=0 if applied is None else max(len(model.edits) - applied, 0),
         can_undo=bool(model.edits),
@@ -378,8 +377,9 @@ def assigned(opened: OpenedRun, texts: list[str]) -> list[Answer]:
     located = opened.texts.located(texts)
     memberships = calibrated(scored.memberships, scores.topic, scores.confidence)[:, opened.order]
     try:
-        sharp = sharp_memberships(scored.memberships[:, opened.order])
-        at = points_of(opened.text_map().topics.place(sharp, scored.vectors))
+        places = opened.text_map().topics.landmarks.place(scored.vectors)
+        places[~scored.memberships.any(axis=1)] = np.nan
+        at = points_of(places)
     except Later:
         at = [None] * len(texts)
     return [

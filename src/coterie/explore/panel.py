@@ -67,7 +67,7 @@ class Panel:
         self._rows, self._terms, self._topic_map = rows, terms, topic_map
         self._topics: list[Topic] = [model.topics[at] for at in order]
         self._ids = [topic.id for topic in self._topics]
-        self.briefs = Once(self._briefs)
+        self._known_briefs: tuple[TopicMap, list[Brief]] | None = None
         self.findings = Once(self._findings)
         self._dates = Once(self._read_dates)
         self._changes = Once(self._what_changed)
@@ -90,8 +90,15 @@ class Panel:
         total = np.bincount(rows.topic[known], rows.confidence[known], len(self._ids))
         return total / np.maximum(np.bincount(rows.topic[known], minlength=len(self._ids)), 1)
 
-    def _briefs(self) -> list[Brief]:
-        points, means, change = self._topic_map(), self._means(), self._change_of_each()
+    def briefs(self) -> list[Brief]:
+        """All topics in short, made again only where the map is another one."""
+        points, known = self._topic_map(), self._known_briefs
+        if known is None or known[0] is not points:
+            self._known_briefs = known = (points, self._briefs(points))
+        return known[1]
+
+    def _briefs(self, points: TopicMap) -> list[Brief]:
+        means, change = self._means(), self._change_of_each()
         shades = colours(points.shades)
         return [
             Brief(

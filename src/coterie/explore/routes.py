@@ -31,8 +31,10 @@ from coterie.explore import (
 )
 from coterie.explore.guard import UPLOADS, Invalid, Missing, marked, report_policy
 from coterie.explore.jobs import Jobs
+from coterie.explore.mapped import map_names, map_picture
 from coterie.explore.opened import OpenedRun, assigned, exported, whole_text
 from coterie.explore.opened import overview as overview_of
+from coterie.explore.schemas_map import MapNames, PictureQuery
 from coterie.explore.selection import MOST_CORNERS, Box, Corner, Filters
 from coterie.explore.uploads import Uploads
 from coterie.explore.workspace import Workspace
@@ -63,6 +65,7 @@ _TABLES: Responses = {
 }
 _SHEET: Responses = {200: {"content": {_TYPES["csv"]: _BINARY}}}
 _UPLOADED = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
+_SVG: Responses = {200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}}
 _PAGES: Responses = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
 
@@ -188,6 +191,20 @@ def _about_texts(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:
         mask = found.selection().mask(filters_of(asked))
         data = found.points().packed(_box(asked), asked.limit, mask, _groups(found, asked.colour))
         return Response(data, media_type="application/octet-stream", headers={"cache-control": "no-store"})
+
+    @routes.get("/runs/{run}/map/names", tags=["map"], responses=_LATER)
+    def names(run: RunName) -> MapNames:
+        """Groups of topics, and words of neighbourhoods."""
+        return map_names(opened(run))
+
+    @routes.get(
+        "/runs/{run}/map/picture", tags=["map"], response_class=Response, responses={**_SVG, **_LATER}
+    )
+    def picture(run: RunName, asked: Annotated[PictureQuery, Query()]) -> Response:
+        """The map as an SVG, for print and slides."""
+        found = opened(run)
+        headers = {"content-disposition": 'attachment; filename="map.svg"', "cache-control": "no-store"}
+        return Response(map_picture(found, asked.ground), media_type="image/svg+xml", headers=headers)
 
 
 def _as_files(routes: APIRouter, opened: Callable[[str], OpenedRun]) -> None:

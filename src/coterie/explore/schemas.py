@@ -71,8 +71,8 @@ class Brief(BaseModel):
     confidence: float = Field(description="mean over its texts")
     change: Change | None = Field(description="null without dates, or with all of them in one period")
     colour: str = Field(pattern="^#[0-9a-f]{6}$")
-    at: tuple[float, float] = Field(description="centre of its disc on the map")
-    radius: float
+    at: tuple[float, float] = Field(description="where its texts are dense on the map")
+    radius: float = Field(description="how far most of them are from there")
 
 
 class Check(BaseModel):
@@ -126,6 +126,7 @@ class Overview(BaseModel):
     findings: Findings
     checks: list[Check]
     topics: list[Brief]
+    extent: tuple[float, float, float, float] = Field(description="left, top, right, bottom of the map")
     edits: list[EditEntry]
     left_out: int = Field(description="edits that were skipped")
     can_undo: bool

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.errors import InputError
+from coterie.map.landmarks import Landmarks
 from coterie.map.layout import Known, TopicMap
 from coterie.storage.arrays import read_arrays, write_arrays
 
@@ -37,7 +38,8 @@ def write_map(path: Path, drawn: TextMap) -> None:
         {
             "positions": drawn.topics.positions,
             "radii": drawn.topics.radii,
-            "axes": drawn.topics.axes,
+            "landmarks": drawn.topics.landmarks.vectors,
+            "landmark_positions": drawn.topics.landmarks.at,
             "shades": drawn.topics.shades,
             "order": np.array(drawn.order, dtype=np.int32),
             "known": np.array(drawn.known.ids, dtype=np.int32),
@@ -49,10 +51,15 @@ def write_map(path: Path, drawn: TextMap) -> None:
     )
 
 
-def read_map(path: Path, ids: Sequence[int], n_texts: int) -> TextMap:
-    """Read the file; it must be the map of so many texts and of the topics with these ids."""
+def read_map(path: Path, ids: Sequence[int], n_texts: int) -> TextMap | None:
+    """Read the file; it must be the map of so many texts and of the topics with these ids.
+
+    The first maps had no landmarks; they are drawn again.
+    """
     arrays, _ = read_arrays(path)
-    n_topics, n_known = len(ids), len(arrays.get("known", ()))
+    if "axes" in arrays:
+        return None
+    n_topics, n_known, n_marks = len(ids), len(arrays.get("known", ())), len(arrays.get("landmarks", ()))
     shapes = {
         "positions": (n_topics, 2),
         "radii": (n_topics,),
@@ -61,17 +68,23 @@ def read_map(path: Path, ids: Sequence[int], n_texts: int) -> TextMap:
         "known": (n_known,),
         "known_positions": (n_known, 2),
         "known_shades": (n_known, 2),
+        "landmark_positions": (n_marks, 2),
         "x": (n_texts,),
         "y": (n_texts,),
     }
     sound = all(name in arrays and arrays[name].shape == shape for name, shape in shapes.items())
-    sound = (
-        sound and "axes" in arrays and arrays["axes"].ndim == 3 and arrays["axes"].shape[::2] == (n_topics, 2)
-    )
-    if not sound or sorted(arrays["order"].tolist()) != list(range(n_topics)):
+    marks = arrays.get("landmarks")
+    if (
+        not sound
+        or marks is None
+        or marks.ndim != 2
+        or marks.dtype != np.int16
+        or sorted(arrays["order"].tolist()) != list(range(n_topics))
+    ):
         raise InputError(f"{path} does not belong to this run; fit again")
     numbers = {name: value.astype(np.float64) for name, value in arrays.items() if value.dtype.kind == "f"}
-    points = TopicMap(*(numbers[name] for name in ("positions", "radii", "axes", "shades")))
-    known = Known(arrays["known"].tolist(), numbers["known_positions"], numbers["known_shades"])
+    landmarks = Landmarks(marks, numbers["landmark_positions"])
+    points = TopicMap(landmarks, *(numbers[name] for name in ("positions", "radii", "shades")))
+    known = Known(arrays["known"].tolist(), numbers["known_positions"], numbers["known_shades"], landmarks)
     at = np.column_stack([arrays["x"], arrays["y"]]).astype(np.float32, copy=False)
     return TextMap(points, arrays["order"].tolist(), at, known)

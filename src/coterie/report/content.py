@@ -190,6 +190,7 @@ def _map(facts: Facts) -> dict[str, Any]:
         "confidence": np.round(100 * facts.scores.confidence[rows]).astype(np.int64).tolist(),
         "texts": short,
         "known": len(facts.known_rows),
+        "extent": [round(_STEPS * value) for value in facts.map.landmarks.extent],
     }
 
 

@@ -15,12 +15,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+
+from coterie.map.picture import Topic, draw_map
 from coterie.report.wording import many, share
 
 #: The element that holds the content.
 _CONTENT = '<script type="application/json" id="content">'
 #: Modules, each after those it imports from. No name is in both folders.
-_SHARED = ("dom.js", "numbers.js", "charts.js", "map-view.js", "map-layout.js")
+_SHARED = ("dom.js", "numbers.js", "charts.js", "map-view.js", "map-layout.js", "map-shade.js", "map-save.js")
 _OWN = ("content.js", "pictures.js", "map.js", "sections.js", "page.js")
 _MODULE_LINE = re.compile(r"\s*(import|export)\b|.*\bimport\s*[(.]")
 _IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "\./([\w-]+\.js)";')
@@ -36,7 +39,7 @@ def page(content: Mapping[str, Any]) -> str:
         "title": html.escape(f"Topics of {content['title']}" if content["title"] else "Topics"),
         "style": _style(),
         "plain": _plain(content),
-        "content": embedded(content),
+        "content": embedded({**content, "picture": _picture(content)}),
         "script": _script(),
     }
     pieces = _file("templates", "page.html").split("{{")
@@ -115,6 +118,15 @@ def embedded(content: Any) -> str:
     """
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_ESCAPES)
+
+
+def _picture(content: Mapping[str, Any]) -> str:
+    """The map as an SVG, of what the page shows: labels may have changed since."""
+    points, facts = content["map"], content["facts"]
+    at = np.column_stack([points["x"], points["y"]]).astype(np.float64).reshape(-1, 2)
+    named = [Topic(one["label"], one["size"], one["colour"], tuple(one["at"])) for one in content["topics"]]
+    note = f"{many(facts['texts'], 'text')} in {many(facts['topics'], 'topic')}"
+    return draw_map(at, np.array(points["topic"], dtype=np.int64), named, content["title"], note)
 
 
 def _plain(content: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_matrix, vstack
 
 from coterie.cluster.wording import distinctive, term_counts, topic_words
@@ -21,6 +22,7 @@ from coterie.engines.base import pattern
 from coterie.engines.memory import rows as rows_of
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.linalg.rows import unit_dense
+from coterie.map.landmarks import text_keys
 from coterie.map.layout import Known, TopicMap
 from coterie.progress import tell
 from coterie.semantics import cooccurrence, npmi
@@ -32,6 +34,7 @@ from coterie.topics.scorer import NONE, Scored, Scorer
 from coterie.topics.scores import PINNED, Look, Scores, VectorStore, look
 
 T = TypeVar("T")
+Points = npt.NDArray[np.float32]
 
 #: Texts from which confidence is learned and typical ones are picked.
 _SAMPLE = 32_768
@@ -157,7 +160,7 @@ def read_topics(
         scored = scorer.score(piece.X, None if embeddings is None else embeddings[some])
         here = {row - piece.start: topic for row, topic in pinned.items() if some.start <= row < some.stop}
         seen = look(scorer, scored, here)
-        chosen = np.arange(-piece.start % step, piece.X.shape[0], step)
+        chosen = np.flatnonzero(text_keys(piece.X) % np.uint64(step) == 0)  # whatever the order of texts
         kept = Scored(scored.X[chosen], np.zeros(0), scored.memberships[chosen], scored.vectors[chosen])
         counts = term_counts(Block(scored.X, piece.weights), seen.topic, len(scorer.ids))
         sums = _vector_sums(seen.topic, piece.weights, scored.vectors, len(scorer.ids))
@@ -246,9 +249,10 @@ def describe(
     sure = learn_confidence(*learned_from) if confidence is None else confidence.for_topics(*learned_from)
     by_size = sorted(range(len(sizes)), key=lambda at: (-int(sizes[at]), scorer.ids[at]))
     ids = [scorer.ids[at] for at in by_size]
-    shares = sizes[by_size] / max(float(sizes.sum()) + reading.lost, 1e-300)
     number = np.append(np.argsort(by_size), NONE)
-    drawn = TopicMap.learn(centers[by_size], shares, sample.vectors, number[sample.topics], ids, known)
+    tell("drawing the map", 0)
+    keys = text_keys(sample.X)
+    drawn = TopicMap.learn(centers[by_size], sample.vectors, keys, number[sample.topics], ids, known)
     return Description(
         fallback,
         reading.lost,
@@ -266,8 +270,14 @@ def describe(
     )
 
 
-def finish(documents: Engine, scorer: Scorer, reading: Reading, description: Description) -> Scores:
-    """The record of every distinct text."""
+def finish(
+    documents: Engine,
+    scorer: Scorer,
+    reading: Reading,
+    description: Description,
+    placed: Points | None = None,
+) -> Scores:
+    """The record of every distinct text; `placed` are their positions, if their vectors are as before."""
     looks, vectors, start = {}, reading.vectors, 0
     for part in reading.looks:
         looks[start] = part
@@ -275,7 +285,9 @@ def finish(documents: Engine, scorer: Scorer, reading: Reading, description: Des
 
     def record(piece: Block) -> Scores:
         seen = looks[piece.start]
-        return explained(scorer, description, piece.X, seen, vectors.get(piece.start, len(seen.topic)))
+        some = slice(piece.start, piece.start + len(seen.topic))
+        own = vectors.get(piece.start, len(seen.topic))
+        return explained(scorer, description, piece.X, seen, own, None if placed is None else placed[some])
 
     parts: list[Scores] = []
     for scores in documents.map(lambda block: _by_pieces(record, block)):
@@ -295,8 +307,15 @@ def confidence_of(description: Description, seen: Look, vectors: Array) -> Array
     return sure
 
 
-def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Look, vectors: Array) -> Scores:
-    """The record of texts: how sure their topics are, why they are in them, and where they lie."""
+def explained(
+    scorer: Scorer,
+    description: Description,
+    X: csr_matrix,
+    seen: Look,
+    vectors: Array,
+    at: Points | None = None,
+) -> Scores:
+    """The record of texts: how sure their topics are, why they are in them, and where they lie (`at`)."""
     undecided = (seen.topic == NONE) & (seen.n_words > 0)
     topic = np.where(undecided, description.fallback, seen.topic)
     X = without_columns(X, scorer.banned)
@@ -309,9 +328,8 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
         next_best = np.where(first == 0, min(1, len(scorer.ids) - 1), 0)
         against = np.where(seen.second == NONE, next_best, seen.second)
         evidence = counted_evidence(X, description.log_shares, first, against)
-    at = np.full((len(topic), 2), np.nan, dtype=np.float32)
-    if description.map is not None:
-        at = description.map.place(seen.sharp[:, description.by_size], vectors).astype(np.float32)
+    if at is None:
+        at = _positions(description, seen, vectors)
     return Scores(
         topic.astype(np.int32),
         seen.second.astype(np.int32),
@@ -323,6 +341,15 @@ def explained(scorer: Scorer, description: Description, X: csr_matrix, seen: Loo
         related_words(X, vectors, topic, description.terms, scorer.method.space),
         at,
     )
+
+
+def _positions(description: Description, seen: Look, vectors: Array) -> Points:
+    """Points on the map; nan for a text without any membership."""
+    if description.map is None:
+        return np.full((len(vectors), 2), np.nan, dtype=np.float32)
+    at = description.map.landmarks.place(vectors)
+    at[seen.membership == 0] = np.nan
+    return at.astype(np.float32)
 
 
 def _terms(documents: Engine, counts: Array, ranked: Ints | None) -> tuple[Ints, ...]:

@@ -15,7 +15,15 @@ from coterie.results import Topic, Topics
 from coterie.text.inputs import is_unicode
 from coterie.topics import edits as log
 from coterie.topics.collection import Collection
-from coterie.topics.describe import Description, Reading, describe, finish, read_topics, typical_texts
+from coterie.topics.describe import (
+    Description,
+    Points,
+    Reading,
+    describe,
+    finish,
+    read_topics,
+    typical_texts,
+)
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
 from coterie.topics.naming import topic_names
@@ -282,11 +290,18 @@ def described(
         None if earlier is None else earlier.known,
         None if ranked is None else ranked[scorer.order],
     )
-    scores = finish(documents, scorer, reading, description)
+    scores = finish(documents, scorer, reading, description, _placed(edited, before))
     names = topic_names(collection, model.vectorizer_, scores.topic, description, scorer.banned)
     description = replace(description, examples=typical_texts(reading, description, scores), names=names)
     log, skipped = ((), 0) if before is None else (before.log, before.skipped)
     return State(edited, description, scores, _topics(model, edited, description), log, skipped)
+
+
+def _placed(edited: Edited, before: State | None) -> Points | None:
+    """Where texts lie already; None if they were not placed, or if a ban changed what they say."""
+    if before is None or before.scores is None or before.edited.scorer.banned != edited.scorer.banned:
+        return None
+    return before.scores.position
 
 
 def _topics(

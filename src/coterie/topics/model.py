@@ -44,6 +44,7 @@ from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, Reference, checked_edits
 from coterie.topics.naming import readable_terms
+from coterie.topics.picture import map_picture
 from coterie.topics.prompts import check_free, checked_name
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
@@ -420,6 +421,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             check_free(edit.label, [label for other, label in taken.items() if other != topic_id])
         self.edits.apply(*edits)
         return self
+
+    def map_picture(self, title: str = "", *, ground: str = "light") -> str:
+        """The map of the fitted texts as an SVG for print and slides; `ground` is 'light' or 'dark'."""
+        self._with_texts("the map is drawn with the fitted texts")
+        return map_picture(self, title, ground)
 
     def _counted_texts(self) -> Ints:
         """The number of the topic of each text, −1 for one without a known word."""

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
-from coterie.map.layout import sharp_memberships
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import NONE, Scored, Scorer
 
@@ -59,8 +57,8 @@ class Look:
     """What is read off the memberships of some texts; they are not needed any more afterwards.
 
     `topic` is `NONE` for a text that no topic has a share of. `rivals` are the two topics of the method that
-    its reason is about, where the method gives reasons; `sharp` are memberships as the map needs them. `tied`
-    tells whether topics of some text are equally good, so that the order of topics decides.
+    its reason is about, where the method gives reasons. `tied` tells whether topics of some text are equally
+    good, so that the order of topics decides.
     """
 
     topic: npt.NDArray[np.int32]
@@ -70,7 +68,6 @@ class Look:
     note: npt.NDArray[np.int8]
     n_words: npt.NDArray[np.int32]
     rivals: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None
-    sharp: csr_matrix
     tied: bool
 
     def reordered(self, order: Ints) -> Look:
@@ -78,7 +75,7 @@ class Look:
         new = np.append(np.argsort(order), NONE).astype(np.int32)  # the last entry answers for NONE = −1
         return Look(
             new[self.topic], new[self.second], self.membership, self.second_membership, self.note,
-            self.n_words, self.rivals, self.sharp[:, order], self.tied,
+            self.n_words, self.rivals, self.tied,
         )  # fmt: skip
 
 
@@ -103,7 +100,7 @@ def look(scorer: Scorer, scored: Scored, pins: Mapping[int, int]) -> Look:
         topic.astype(np.int32), second.astype(np.int32), membership, second_membership, note,
         scored.n_words.astype(np.int32),
         None if rivals is None else (rivals[0].astype(np.int32), rivals[1].astype(np.int32)),
-        sharp_memberships(memberships).astype(np.float32), bool((tied & (second_membership > 0)).any()),
+        bool((tied & (second_membership > 0)).any()),
     )  # fmt: skip
 
 

@@ -1,9 +1,11 @@
 // Save what is selected as a file.
-import { bdi, cut, h } from "./dom.js";
+import { bdi, button, cut, h } from "./dom.js";
 import { count, decimal, many } from "./numbers.js";
 import { get, runPath, url } from "./api.js";
 import { openDialog } from "./dialogs.js";
+import { savePicture } from "./map-save.js";
 import { filters, state, topicOf } from "./state.js";
+import { say } from "./ui.js";
 
 const FORMATS = [["csv", "CSV", "for spreadsheets; cells that look like formulas are made harmless"],
   ["parquet", "Parquet", "for programs; smaller, with types"]];
@@ -18,9 +20,22 @@ export function openExport() {
       h("span", {}, name, " ", h("span", { class: "quiet small" }, note)))));
   point("csv");
   const dialog = openDialog({ title: "Save the selected texts",
-    content: [h("ul", { class: "selection" }, inWords().map((part) => h("li", {}, part))), said, ways], more: [link] });
+    content: [h("ul", { class: "selection" }, inWords().map((part) => h("li", {}, part))), said, ways, pictures()], more: [link] });
   link.addEventListener("click", () => setTimeout(() => dialog.close(), 50));
   tell(asked, said, link);
+}
+
+/** The map as a picture, as light or dark as the page is. */
+function pictures() {
+  const ground = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", run = state.run;
+  const save = async (kind) => {
+    try {
+      const answer = await fetch(url(runPath("/map/picture", run), { ground }));
+      if (!answer.ok) throw new Error((await answer.json()).error || "The picture cannot be drawn.");
+      await savePicture(await answer.text(), run, kind);
+    } catch (error) { say(error); }
+  };
+  return h("p", { class: "pictures" }, "The map as a picture: ", ["svg", "png"].map((kind) => [button(kind.toUpperCase(), () => save(kind)), " "]));
 }
 
 async function tell(asked, said, link) {

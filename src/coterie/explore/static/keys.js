@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { openDialog } from "./dialogs.js";
 
 const KEYS = [
-  ["Everywhere", [["/", "search the texts"], ["t", "try a text"], ["[  ]", "previous, next topic"], ["Ctrl Z", "undo the last edit"], ["Esc", "close, then clear the filters"], ["?", "this list"]]],
+  ["Everywhere", [["/", "search the texts"], ["t", "try a text"], ["f", "the map alone, and back"], ["[  ]", "previous, next topic"], ["Ctrl Z", "undo the last edit"], ["Esc", "close, then clear the filters"], ["?", "this list"]]],
   ["Topics", [["↑  ↓", "go through the list"], ["Shift click", "choose one more; two are shown side by side"]]],
   ["Map", [["← → ↑ ↓", "move"], ["+  −", "zoom in, out"], ["0", "show all"], ["Enter", "open the text in the middle"], ["Shift drag", "lasso"]]],
   ["Dates under the map", [["←  →", "move the window"], ["Shift ← →", "make it longer or shorter"], ["Esc", "all dates"]]],

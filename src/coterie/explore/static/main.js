@@ -74,6 +74,7 @@ function startMap() {
       row: (row) => update({ row, try: null }, { push: true }),
       lasso: (corners) => update({ lasso: corners }, { push: true }),
       view: (box) => update({ box }),
+      alone: () => mapAlone(),
     });
     createTime(byId("map"));
     createColour(byId("map"), () => parts.map.recolour());
@@ -283,7 +284,7 @@ function key(event) {
   }
   if (event.key === "Escape") { escape(event, typing); return; }
   if (typing || state.view !== "explore") return;
-  const keys = { "/": () => { byId("query").focus(); byId("query").select(); }, t: tryText, "[": () => stepTopic(-1), "]": () => stepTopic(1), "?": openKeys };
+  const keys = { "/": () => { byId("query").focus(); byId("query").select(); }, t: tryText, f: () => mapAlone(), "[": () => stepTopic(-1), "]": () => stepTopic(1), "?": openKeys };
   if (!keys[event.key] || !state.overview) return;
   event.preventDefault();
   keys[event.key]();
@@ -297,6 +298,12 @@ async function openKeys() {
   try { (await import("./keys.js")).openKeys(); } catch (error) { say(error); }
 }
 
+/** Give the map the whole page, or take it back. */
+function mapAlone(is = !byId("explore").classList.contains("map-alone")) {
+  byId("explore").classList.toggle("map-alone", is);
+  if (parts.map) parts.map.alone(is);
+}
+
 function escape(event, typing) {
   // one thing at a time, the innermost first
   if (byId("top").classList.contains("open")) { byId("more").click(); byId("more").focus(); return; }
@@ -305,6 +312,7 @@ function escape(event, typing) {
     return;
   }
   if (typing && typing.id !== "try-text") { typing.blur(); return; }
+  if (byId("explore").classList.contains("map-alone")) { mapAlone(false); return; }
   if (state.view !== "explore") { if (state.run) update({ view: "explore" }, { push: true }); return; }
   if (state.try !== null) { closeTry(); document.querySelector("#actions [data-do=try]").focus(); } else if (state.row !== null) closeRow();
   else if (filtered()) update(noFilters(), { push: true });

@@ -5,7 +5,7 @@
 //   row(row, topic)  a text was clicked        topic(id or null)       a topic's name was clicked, or empty ground
 //   lasso(corners or null)  in map units       view({ x, y, zoom } or null)  the map was moved and came to rest; null: all of it is in sight
 import { FIRST_POINTS, colourAsked, get, latest, points as askPoints, runPath } from "./api.js";
-import { bdi, button, cut, h, swatch } from "./dom.js";
+import { bdi, button, cut, h, s, swatch } from "./dom.js";
 import { count, decimal, many } from "./numbers.js";
 import { announce, later, say } from "./ui.js";
 import { createPainter } from "./map-gl.js";
@@ -14,11 +14,14 @@ import { groupName, shadesOf } from "./map-shades.js";
 import { Line, simplify } from "./map-lasso.js";
 import { Marks } from "./map-marks.js";
 import { Names } from "./map-names.js";
+import { SmallMap } from "./map-overview.js";
 import { Grid, joinPoints } from "./map-points.js";
+import { drawShading, shading } from "./map-shade.js";
 import { Tip } from "./map-tip.js";
 import { View } from "./map-view.js";
 import { state, subscribe } from "./state.js";
 
+const READABLE = 40; // texts are written beside their points when no more are in sight
 const WIDE = FIRST_POINTS, CLOSE = 20000; // with the ghosts of a filter never more than 50,000 points, however many texts there are
 
 export function createMap(element, callbacks = {}) {
@@ -33,13 +36,13 @@ class TextMap {
     this.painter = createPainter(this.canvas);
     this.painter.lost(() => this.paint());
     this.view = new View(() => { this.paint(); this.moved(); });
-    this.names = new Names(this.layer);
+    this.names = new Names(this.layer, this.leaders);
     this.marks = new Marks(this.over);
     this.tip = new Tip(this.tipBox, (row) => this.text(row), () => this.open(this.hovered));
     this.line = new Line();
-    this.asking = { wide: latest(), close: latest(), all: latest() };
+    this.asking = { wide: latest(), close: latest(), all: latest(), names: latest(), texts: latest() };
     Object.assign(this, { thin: 1, slow: 0, moving: false });
-    this.settle = later(() => { this.moving = false; this.draw(); }, 140);
+    this.settle = later(() => { this.moving = false; this.draw(); this.read(); }, 140);
     this.askClose = later(() => this.closer(), 160);
     this.tellView = later(() => this.tell("view", this.view.whole ? null : { x: this.view.x, y: this.view.y, zoom: this.view.zoom }), 250);
     this.forget = [listen(this), subscribe(["counts"], () => this.report()), subscribe(["box"], () => this.look(state.box))];
@@ -56,16 +59,23 @@ class TextMap {
     this.over = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     this.over.setAttribute("aria-hidden", "true");
     this.over.classList.add("map-over");
+    this.leaders = s("path", { class: "leaders" });
+    this.over.append(this.leaders);
+    this.under = h("canvas", { class: "map-shade", "aria-hidden": "true" });
+    this.small = new SmallMap((x, y) => this.view.go({ x, y, zoom: this.view.zoom }, true));
     this.layer = h("div", { class: "map-names", "aria-hidden": "true" });
     this.tipBox = h("div", { class: "map-tip", hidden: true });
     this.said = h("p", { class: "map-said" });
     this.lassoButton = button("lasso", () => this.lassoMode(!this.lassoing),
       { "aria-pressed": "false", title: "Draw around texts to select them (or hold shift and drag)" });
+    this.aloneButton = button("⤢", () => this.tell("alone"), { "aria-label": "Map alone", "aria-pressed": "false", title: "The map alone (f)" });
     this.tools = h("div", { class: "map-tools", role: "group", "aria-label": "Map" }, this.lassoButton,
       button("+", () => this.step(1.6), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
       button("−", () => this.step(1 / 1.6), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
-      button("all", () => this.view.all(), { title: "Show the whole map (0)" }));
-    this.body = h("div", { class: "map-body" }, this.canvas, this.layer, this.over, this.tipBox); // marks lie over names: a pin must not hide
+      button("all", () => this.view.all(), { title: "Show the whole map (0)" }),
+      this.aloneButton);
+    // marks lie over names: a pin must not hide
+    this.body = h("div", { class: "map-body" }, this.under, this.canvas, this.layer, this.over, this.small.canvas, this.tipBox);
     const help = h("p", { id: "map-help", class: "hidden" },
       "Arrow keys move the map, plus and minus zoom, 0 shows all, "
       + "Enter opens the text in the centre. The list of topics and the table of texts show the same.");
@@ -86,7 +96,7 @@ class TextMap {
     const chosen = this.chosen >= 0 && !other ? before.topics[this.chosen].id : null;
     this.overview = overview;
     this.colours = overview.topics.map((topic) => [1, 3, 5].map((from) => parseInt(topic.colour.slice(from, from + 2), 16)));
-    this.view.frame(overview.topics);
+    this.view.frame(overview.extent);
     this.names.show(overview.topics);
     this.tip.clear();
     if (other) Object.assign(this, { sets: {}, points: joinPoints({}), hovered: -1 });
@@ -95,7 +105,49 @@ class TextMap {
     if (other && state.box) this.view.go({ ...state.box }, true);
     else if (other) this.view.all(true);
     this.canvas.setAttribute("aria-label", `Map of ${many(overview.texts, "text")} in ${many(overview.topics.length, "topic")}`);
+    this.askNames();
     return this.fetch();
+  }
+
+  /** Names of groups, and words for a closer look: they come when texts are counted. */
+  async askNames() {
+    const { name, version } = this.overview;
+    try {
+      const found = await this.asking.names((signal) => get(runPath("/map/names", name), {}, { signal }));
+      if (!this.overview || this.overview.name !== name || this.overview.version !== version) return;
+      this.names.more(found);
+      this.paint();
+      if (!found.words) setTimeout(() => { if (this.overview && this.overview.version === version) this.askNames(); }, 2500);
+    } catch (error) {
+      if (error.name !== "AbortError") say(error);
+    }
+  }
+
+  /** Write texts beside their points, where so few are in sight that they can be read. */
+  async read() {
+    const { points, view } = this, seen = view.box(0), rows = [];
+    if (!this.overview || view.zoom < 4) return this.forgetTexts();
+    for (let at = 0; at < points.n && rows.length <= READABLE; at++) {
+      if (points.topic[at] >= 0 && points.x[at] > seen.x0 && points.x[at] < seen.x1 && points.y[at] > seen.y0 && points.y[at] < seen.y1) rows.push(at);
+    }
+    if (!rows.length || rows.length > READABLE) return this.forgetTexts();
+    const spots = new Map(rows.map((at) => [points.row[at], [points.x[at], points.y[at]]]));
+    if (this.names.texts.length === spots.size && this.names.texts.every((one) => spots.has(one.row))) return undefined;
+    try {
+      const answer = await this.asking.texts((signal) => get(runPath("/texts", this.overview.name), { row: [...spots.keys()], limit: READABLE }, { signal }));
+      this.names.tell(answer.rows.map((one) => ({ row: one.row, text: one.text, at: spots.get(one.row) })));
+      this.paint();
+    } catch (error) {
+      if (error.name !== "AbortError") say(error);
+    }
+    return undefined;
+  }
+
+  forgetTexts() {
+    this.asking.texts.cancel();
+    if (!this.names.texts.length) return;
+    this.names.tell([]);
+    this.paint();
   }
 
   /** No run is there to be shown. */
@@ -105,6 +157,7 @@ class TextMap {
     this.grid = new Grid(this.points);
     this.painter.load(this.points, [], [], [0, 0, 0, 0]);
     this.names.show([]);
+    this.shade = null;
     for (const name of ["hover", "row", "mark", "lasso"]) this.marks.set(name, null);
     this.tip.clear();
     this.said.replaceChildren();
@@ -190,6 +243,10 @@ class TextMap {
     const ghost = /^#[0-9a-f]{6}$/i.test(quiet) ? [1, 3, 5].map((from) => parseInt(quiet.slice(from, from + 2), 16)) : [128, 128, 128];
     const { shades, colours } = shadesOf(this.points, this.colours);
     this.painter.load(this.points, shades, colours, [...ghost, 30]);
+    if (wide) {
+      const under = shadesOf(wide, this.colours);
+      this.shade = shading({ x: wide.x, y: wide.y, topic: under.shades }, under.colours);
+    }
   }
 
   /** Say how much of the run is drawn and how many texts are selected. */
@@ -250,6 +307,7 @@ class TextMap {
     if (!box.width || !box.height) return;
     this.canvas.width = Math.round(box.width * dense);
     this.canvas.height = Math.round(box.height * dense);
+    Object.assign(this.under, { width: this.canvas.width, height: this.canvas.height });
     this.dense = dense;
     this.view.measure(box.width, box.height);
     this.blocked = null;
@@ -308,7 +366,7 @@ class TextMap {
     if (this.slow >= 4 && this.thin < 16 && this.points.n / this.thin > 3000) Object.assign(this, { thin: this.thin * 2, slow: 0 });
     else if (this.slow <= -30 && this.thin > 1) Object.assign(this, { thin: this.thin / 2, slow: 0 });
     this.moving = gap < 500;
-    if (this.thin > 1) this.settle();
+    this.settle();
   }
 
   draw() {
@@ -316,17 +374,32 @@ class TextMap {
     const thin = this.moving ? this.thin : 1;
     this.painter.draw({ width, height, dense, matrix: view.matrix(), size: this.size, chosen, dim: 0.13, strength: this.dark.matches ? 0.95 : 0.85,
       thin });
+    this.drawUnder(chosen);
     if (!this.overview) return this.marks.place(view, this.size, null, null);
     this.blocked ||= this.corners();
-    this.names.place(view, chosen, this.blocked);
+    this.names.place(view, chosen, this.blocked, this.points, !this.moving);
     this.marks.set("hover", hovered >= 0 ? [this.points.x[hovered], this.points.y[hovered]] : null);
     return this.marks.place(view, this.size, this.overview.topics[chosen], this.line.corners);
   }
 
+  /** The shading behind the points, fainter where a topic is chosen or the points themselves are seen, and the small map. */
+  drawUnder(chosen) {
+    const { view, shade, dense } = this, brush = this.under.getContext("2d");
+    brush.setTransform(1, 0, 0, 1, 0, 0);
+    brush.clearRect(0, 0, this.under.width, this.under.height);
+    if (shade) drawShading(brush, shade, view, dense, (chosen >= 0 ? 0.35 : 1) * Math.min(1, 2 / Math.max(view.zoom, 1)));
+    this.small.draw(view, shade, dense);
+  }
+
+  /** Whether the map has the page for itself. */
+  alone(is) {
+    this.aloneButton.setAttribute("aria-pressed", String(is));
+  }
+
   /** Corners of the map where buttons and words stand: [left, top, right, bottom]; read seldom, since asking lays the page out. */
   corners() {
-    const { width, height } = this.view, { tools, said } = this, colour = this.element.querySelector(".map-colour");
-    return [[0, 0, colour ? colour.offsetWidth + 12 : 0, colour ? colour.offsetHeight + 10 : 0], [width - tools.offsetWidth - 14, 0, width, tools.offsetHeight + 12],
+    const { width, height } = this.view, { tools, said } = this, small = this.small.canvas, colour = this.element.querySelector(".map-colour");
+    return [[width - small.offsetWidth - 14, height - small.offsetHeight - 14, width, height], [0, 0, colour ? colour.offsetWidth + 12 : 0, colour ? colour.offsetHeight + 10 : 0], [width - tools.offsetWidth - 14, 0, width, tools.offsetHeight + 12],
       [0, height - said.offsetHeight - 10, said.offsetWidth ? said.offsetWidth + 12 : 0, height]];
   }
 

@@ -1,7 +1,7 @@
 // The line between map and texts: dragged, or moved with the arrow keys; a double click takes it back.
 import { byId, h } from "./dom.js";
 
-const KEY = "coterie.split", LEAST = 0.15, MOST = 0.85, USUAL = 0.54;
+const KEY = "coterie.split", LEAST = 0.15, MOST = 0.85, USUAL = 0.66;
 
 /** Put the line into #explore; where it was left is kept in this browser. */
 export function createSplit() {

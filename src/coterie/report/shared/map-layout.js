@@ -1,35 +1,95 @@
-// Where names of topics stand on a map.
+// Where names stand on a map: near what they name, over as few points as can be, none on another.
 
-/** Pixels from one name to the next below. */
-export const LINE = 17;
+/** Height of a line, by the size of the type. */
+export const LEADING = 1.16;
+const CELL = 6, RINGS = [0, 0.9, 1.6, 2.5, 3.6, 5, 7, 9.5, 12.5], WAYS = 16, COVERED = 1, WAY = 0.05;
+
+/** Points on the screen, counted in cells: tells how much of a box is covered with them. */
+export class Crowd {
+  constructor(points, view) {
+    const columns = Math.ceil(view.width / CELL) + 1, rows = Math.ceil(view.height / CELL) + 1, [a, b, c, d, e, f] = view.matrix();
+    const cells = new Uint8Array(columns * rows), { x, y } = points;
+    for (let at = 0; at < x.length; at++) {
+      const column = Math.floor((a * x[at] + c * y[at] + e) / CELL), row = Math.floor((b * x[at] + d * y[at] + f) / CELL);
+      if (column >= 0 && row >= 0 && column < columns && row < rows) cells[row * columns + column] = 1;
+    }
+    const wide = columns + 1;
+    this.sums = new Uint32Array(wide * (rows + 1));
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0, line = 0; column < columns; column++) {
+        line += cells[row * columns + column];
+        this.sums[(row + 1) * wide + column + 1] = this.sums[row * wide + column + 1] + line;
+      }
+    }
+    Object.assign(this, { wide, columns, rows });
+  }
+
+  /** The part of a box that points cover. */
+  covered(left, top, right, bottom) {
+    const { sums, wide, columns, rows } = this, clip = (value, most) => Math.min(Math.max(value, 0), most);
+    const l = clip(Math.floor(left / CELL), columns), r = clip(Math.floor(right / CELL) + 1, columns);
+    const t = clip(Math.floor(top / CELL), rows), b = clip(Math.floor(bottom / CELL) + 1, rows);
+    const inside = sums[b * wide + r] - sums[t * wide + r] - sums[b * wide + l] + sums[t * wide + l];
+    return inside / Math.max((r - l) * (b - t), 1);
+  }
+}
+
+/** A name in lines of about the same length, at most three. */
+export function wrapped(text, most = 22) {
+  const words = text.split(/\s+/).filter(Boolean), number = Math.min(Math.max(Math.ceil(text.length / most), 1), 3, Math.max(words.length, 1));
+  const lines = [""];
+  for (const word of words) {
+    const last = lines[lines.length - 1], longer = last ? `${last} ${word}` : word;
+    if (last && lines.length < number && longer.length > text.length / number + 3) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
 
 /**
- * Places for names: [{ at, text, x, y, half }], the largest topics first; a name that finds no free place waits until there is room.
- * `names(topic)` gives the long and the short one, `width(text, bold)` the pixels it takes, `blocked` lists boxes [left, top,
- * right, bottom] that stay free. `beside`: rather beside the texts of the topic than over them.
+ * Places for names, the first first; one that finds none waits until there is room.
+ * `names` are { at: [x, y] in pixels, lines, size, far: how many rings around are tried }, `width(line, size)` the pixels a line takes, `blocked` boxes [left, top, right,
+ * bottom] that stay free. Gives the same with x, y (the middle), half, high (half of width and height), and aside: a line must lead there.
  */
-export function placeNames(topics, view, { names, width, chosen = -1, blocked = [], beside = false }) {
-  const taken = [], crowded = topics.length > 60, most = Math.max((view.width * view.height) / 11000, 10);
-  const free = (x, y, half) => y > 9 && y < view.height - 9
-    && !blocked.some(([left, top, right, bottom]) => x + half > left && x - half < right && y + 8 > top && y - 8 < bottom)
-    && !taken.some((box) => Math.abs(box.x - x) < box.half + half && Math.abs(box.y - y) < LINE);
-  const order = chosen < 0 ? topics.keys() : [chosen, ...[...topics.keys()].filter((at) => at !== chosen)];
-  for (const at of order) {
-    const full = taken.length >= most;
-    if (full && crowded) break;
-    const topic = topics[at], [x, y] = view.screen(...topic.at), reach = topic.radius * view.scale;
-    if (x < -reach || y < -reach || x > view.width + reach || y > view.height + reach) continue;
-    const [long, short] = names(topic), near = (beside ? reach : Math.min(reach, 60)) + 8, around = [y - near, y + near, y - 15, y + 15];
-    for (const text of full ? [short] : crowded ? [long] : [long, short]) {
-      const half = width(text, at === chosen) / 2 + 5;
-      const inside = Math.min(Math.max(x, half + 2), view.width - half - 2);
-      if (Math.abs(x - inside) > half + reach) continue;
-      const top = (beside ? [...around, y] : [y, ...around])
-        .map((each) => (reach > 60 ? Math.min(Math.max(each, 14), view.height - 14) : each)).find((each) => free(inside, each, half));
-      if (top === undefined) continue;
-      taken.push({ at, text, x: inside, y: top, half });
-      break;
+export function placeNames(names, view, { width, crowd, blocked = [], most = Infinity }) {
+  const taken = [];
+  const free = (x, y, half, high) => x - half > 2 && x + half < view.width - 2 && y - high > 2 && y + high < view.height - 2
+    && !blocked.some(([left, top, right, bottom]) => x + half > left && x - half < right && y + high > top && y - high < bottom)
+    && !taken.some((box) => Math.abs(box.x - x) < box.half + half + 4 && Math.abs(box.y - y) < box.high + high + 2);
+  for (const name of names) {
+    if (taken.length >= most) break;
+    const { at: [left, top], lines, size, far = 6 } = name;
+    if (left < -20 || top < -20 || left > view.width + 20 || top > view.height + 20) continue;
+    const half = Math.max(...lines.map((line) => width(line, size))) / 2 + 3, high = (LEADING / 2) * size * lines.length + 1;
+    let best = null, least = Infinity;
+    for (const ring of RINGS.slice(0, far)) {
+      if (WAY * (ring - 1) > least) break;
+      for (let turn = 0; turn < (ring ? WAYS : 1); turn++) {
+        const angle = (2 * Math.PI * turn) / WAYS, across = Math.cos(angle), down = Math.sin(angle);
+        const x = left + across * (ring * size + (ring ? half * Math.abs(across) : 0)), y = top + down * (ring * size + (ring ? high * Math.abs(down) : 0));
+        if (!free(x, y, half, high)) continue;
+        const way = Math.hypot(Math.max(Math.abs(x - left) - half, 0), Math.max(Math.abs(y - top) - high, 0));
+        const cost = COVERED * crowd.covered(x - half, y - high, x + half, y + high) + (WAY * way) / size;
+        if (cost < least - 1e-6) [best, least] = [[x, y], cost];
+      }
     }
+    if (!best) continue;
+    const [x, y] = best, aside = Math.abs(x - left) > half + 3 || Math.abs(y - top) > high + 3;
+    taken.push({ ...name, x, y, half, high, aside });
   }
   return taken;
+}
+
+/** Sizes of type for topics: their area grows with the topic, and with the room that the map has for each. */
+export function typeSizes(topics, view) {
+  const most = Math.max(...topics.map((topic) => topic.size), 1), between = (value, low, high) => Math.min(Math.max(value, low), high);
+  const room = Math.sqrt((view.width * view.height) / Math.max(topics.length, 8)) * between(view.zoom, 1, 2);
+  const least = between(room / 11, 10, 12), largest = between(room / 7, 12, 20);
+  return topics.map(({ size }) => Math.round(2 * (least + (largest - least) * Math.sqrt(size / most))) / 2);
+}
+
+/** The line from the edge of a name to what it names. */
+export function leader({ x, y, half, high, at: [left, top] }) {
+  const fromX = Math.min(Math.max(left, x - half + 5), x + half - 5), fromY = Math.min(Math.max(top, y - high), y + high);
+  return `M${fromX.toFixed(1)} ${fromY.toFixed(1)}L${left.toFixed(1)} ${top.toFixed(1)}`;
 }

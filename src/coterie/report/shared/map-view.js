@@ -7,22 +7,19 @@ export class View {
     this.bounds = { left: 0, right: 1, top: 0, bottom: 1 };
   }
 
-  /** Take the extent of the topics, so that zoom 1 shows all of them. */
-  frame(topics) {
-    const low = (list) => list.reduce((a, b) => Math.min(a, b), Infinity), high = (list) => list.reduce((a, b) => Math.max(a, b), -Infinity);
-    const xs = [-1, 1].flatMap((side) => topics.map((topic) => topic.at[0] + side * topic.radius));
-    const ys = [-1, 1].flatMap((side) => topics.map((topic) => topic.at[1] + side * topic.radius));
-    this.bounds = topics.length ? { left: low(xs), right: high(xs), top: low(ys), bottom: high(ys) } : { left: 0, right: 1, top: 0, bottom: 1 };
+  /** Take the extent of the map, [left, top, right, bottom], so that zoom 1 shows all of it. */
+  frame([left, top, right, bottom]) {
+    this.bounds = { left, right, top, bottom };
     this.measure(this.width, this.height);
   }
 
-  measure(width, height) {
+  /** `margin` is room for names at each side. */
+  measure(width, height, margin = Math.min(70, width * 0.08)) {
     const { left, right, top, bottom } = this.bounds;
     this.turned = width < height * 0.85 && right - left > bottom - top; // the map is wider than high; a telephone is not
     const [wide, high] = this.turned ? [bottom - top, right - left] : [right - left, bottom - top];
-    const side = Math.min(70, width * 0.08);
     Object.assign(this, { width, height });
-    this.fit = Math.min(Math.max(width - 2 * side, 60) / Math.max(wide, 1e-6), Math.max(height - 60, 60) / Math.max(high, 1e-6));
+    this.fit = Math.min(Math.max(width - 2 * margin, 60) / Math.max(wide, 1e-6), Math.max(height - Math.min(2 * margin, 60), 60) / Math.max(high, 1e-6));
   }
 
   get middle() {

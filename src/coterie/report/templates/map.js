@@ -1,7 +1,8 @@
 // The map: texts as points, topics by name. Nothing is fetched, and nothing moves by itself.
 import { topics } from "./content.js";
 import { cut } from "./dom.js";
-import { placeNames } from "./map-layout.js";
+import { Crowd, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
+import { drawShading, shading } from "./map-shade.js";
 import { View } from "./map-view.js";
 
 export class TopicMap {
@@ -11,7 +12,8 @@ export class TopicMap {
       canvas.style.touchAction = this.view.zoom > 1.05 ? "none" : ""; // a finger scrolls the page until there is more to see
       this.draw();
     }, 40);
-    this.view.frame(topics);
+    this.view.frame(points.extent);
+    this.shade = shading(points, topics.map(({ colour }) => [1, 3, 5].map((from) => parseInt(colour.slice(from, from + 2), 16))));
     this.view.all(true);
     this.listen();
     this.resize();
@@ -34,6 +36,8 @@ export class TopicMap {
     const brush = this.brush;
     brush.setTransform(this.dense, 0, 0, this.dense, 0, 0);
     brush.clearRect(0, 0, this.view.width, this.view.height);
+    if (this.shade) drawShading(brush, this.shade, this.view, this.dense, this.chosen < 0 ? 1 : 0.35);
+    brush.setTransform(this.dense, 0, 0, this.dense, 0, 0);
     this.drawPoints(brush, tint);
     this.drawNames(brush, tint);
   }
@@ -73,15 +77,26 @@ export class TopicMap {
   }
 
   drawNames(brush, tint) {
-    const narrow = this.view.width < 600, font = (bold) => `${bold ? 700 : 600} ${narrow ? 11 : 12}px system-ui, sans-serif`;
-    const names = ({ id, label }) => [`${id} ${cut(label, narrow ? 17 : 30)}`, String(id)];
-    const width = (text, bold) => { brush.font = font(bold); return brush.measureText(text).width; };
+    const { view } = this, narrow = view.width < 600, font = (size) => `${size >= 15 ? 700 : 600} ${size}px system-ui, sans-serif`;
+    const width = (line, size) => { brush.font = font(size); return brush.measureText(line).width; };
+    const sizes = typeSizes(topics, view);
+    const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: sizes[at],
+      lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)) }));
+    if (this.chosen >= 0) names.unshift(...names.splice(this.chosen, 1));
+    const placed = placeNames(names, view, { width, crowd: new Crowd(this.points, view), most: Math.max((view.width * view.height) / 7000, 10) });
+    brush.strokeStyle = tint.ink;
+    brush.lineWidth = 1;
+    brush.globalAlpha = 0.35;
+    for (const name of placed) if (name.aside) brush.stroke(new Path2D(leader(name)));
     Object.assign(brush, { textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4, strokeStyle: tint.paper, fillStyle: tint.ink });
-    for (const { at, text, x, y } of placeNames(topics, this.view, { names, width, chosen: this.chosen, beside: this.points.x.length < 200 })) {
-      brush.font = font(at === this.chosen);
-      brush.globalAlpha = this.chosen < 0 || at === this.chosen ? 1 : 0.45;
-      brush.strokeText(text, x, y);
-      brush.fillText(text, x, y);
+    for (const name of placed) {
+      brush.font = font(name.size);
+      brush.globalAlpha = this.chosen < 0 || name.topic === this.chosen ? 1 : 0.45;
+      name.lines.forEach((line, row) => {
+        const top = name.y + (row - (name.lines.length - 1) / 2) * LEADING * name.size;
+        brush.strokeText(line, name.x, top);
+        brush.fillText(line, name.x, top);
+      });
     }
     brush.globalAlpha = 1;
   }

@@ -3,6 +3,7 @@ import { histogram, timeline } from "./charts.js";
 import { content, section, topicLink, topics } from "./content.js";
 import { bdi, button, byId, cut, day, h, swatch, track } from "./dom.js";
 import { TopicMap } from "./map.js";
+import { savePicture } from "./map-save.js";
 import { count, decimal, many, percent } from "./numbers.js";
 import { curvePicture, heatMap, treePicture } from "./pictures.js";
 
@@ -85,6 +86,8 @@ export function mapPart() {
       shown < points.known ? `The map shows a sample of ${count(shown)} of ${count(points.known)} distinct texts.` : ""),
     h("div", { class: "controls no-print" }, h("label", { for: "map-topic" }, "Show"), choice),
     h("div", { class: "map-row" }, frame, readout),
+    h("p", { class: "no-print save" }, "Save the picture: ", ["svg", "png"].map((kind) => h("button", { type: "button",
+      onclick: () => savePicture(content.picture, "map", kind) }, kind.toUpperCase()))),
     h("p", { id: "map-help", class: "quiet small no-print" }, "Drag to move. Click the map to zoom with the wheel. Keys: arrows move from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
   return { part, start: () => { map = new TopicMap(canvas, points, tell); } };
 }
