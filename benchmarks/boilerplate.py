@@ -31,8 +31,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
 BEGIN, END = "<!-- written by benchmarks/boilerplate.py -->", "<!-- end of boilerplate -->"
 PLANTED = ("banking77", "clinc150")
 #: Texts of a set that are looked at, and of the set that is timed.
-MOST, TIMED = 10_000, 100_000
-SEEDS = (0, 1)
+MOST, TIMED = 5_000, 100_000
+SEEDS = (0,)
 
 NOTICE = (
     "This message is confidential and intended for the exclusive use of the addressee. "
@@ -224,26 +224,30 @@ def timed(keep: bool) -> None:
     print(time.process_time() - begun)
 
 
-def page() -> str:
-    """The tables."""
+def planted_part() -> str:
+    """Topics of texts into which something was planted."""
     rows = [row for name in PLANTED for row in planted_rows(name)]
-    sets = set_rows()
-    without, with_search = seconds(True), seconds(False)
-    return f"""
-Parts that were planted, and topics afterwards. **Left out of**: texts of which something was left out. **Made of it**: topics
+    return f"""Parts that were planted, and topics afterwards. **Left out of**: texts of which something was left out. **Made of it**: topics
 with a planted word among their first five. **Estimated**: the estimated number of topics. Accuracy and NMI are those of as many
 topics as there are classes.
 
-{table(["set", "planted", "left out of", "made of it", "estimated", "accuracy", "NMI"], rows)}
+{table(["set", "planted", "left out of", "made of it", "estimated", "accuracy", "NMI"], rows)}"""
 
-Every labelled set as it is, at most {MOST:,} texts drawn at random, with as many topics as classes and the mean of
-{len(SEEDS)} random states: accuracy / NMI. Where the counts are the same, so is everything else.
 
-{table(["set", "texts", "with markup or entities", "left out of", "left out", "before", "after"], sets)}
+def sets_part() -> str:
+    """All sets as they are."""
+    header = ["set", "texts", "with markup or entities", "left out of", "left out", "before", "after"]
+    return f"""Every labelled set as it is, at most {MOST:,} texts drawn at random, with as many topics as classes: accuracy / NMI, the
+mean over random states {", ".join(map(str, SEEDS))}. Where the counts are the same, so is everything else.
 
-A fit of {TIMED:,} Reddit titles with 100 topics, seconds of the processor, the faster of two processes: {without:.0f} without
-the search, {with_search:.0f} with it, {with_search / without:.2f} times as many.
-"""
+{table(header, set_rows())}"""
+
+
+def time_part() -> str:
+    """What the search costs."""
+    without, with_search = seconds(True), seconds(False)
+    return f"""A fit of {TIMED:,} Reddit titles with 100 topics, seconds of the processor, the faster of two processes: {without:.0f} without
+the search, {with_search:.0f} with it, {with_search / without:.2f} times as many."""
 
 
 def _three(value: float) -> str:
@@ -255,9 +259,12 @@ def main() -> None:
     if "--time" in sys.argv:
         timed(json.loads(sys.argv[-1]))
         return
-    text = page()
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    PAGE.write_text(before + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1], encoding="utf-8")
+    written: list[str] = []
+    for part in (planted_part, sets_part, time_part):
+        written.append(part())
+        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+        text = "\n\n".join(["", *written, ""])
+        PAGE.write_text(before + BEGIN + text + END + rest.split(END)[1], encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Fits in their own process: progress, order, cancelling, and what is left when somebody is killed."""
 
+import itertools
 import json
 import os
 import shutil
@@ -50,6 +51,29 @@ def test_a_refit_keeps_texts_parameters_and_edits(client, folder, capfd):
     assert "Named" in [topic.label for topic in after.model.topics]
     assert hidden(folder) == []
     assert capfd.readouterr().err == ""  # the worker ends in peace
+
+
+def test_boilerplate_is_told_and_can_be_counted_again(tmp_path):
+    every = itertools.product(("parcel", "invoice", "kettle"), range(20), ("late", "lost", "broken", "wrong"))
+    texts = [f"my {thing} is {fault} {word}" for thing, word, fault in every]
+    closed = [f"{text}\nSent from my phone" if at % 7 == 0 else text for at, text in enumerate(texts)]
+    file = tmp_path / "mails.csv"
+    pl.DataFrame({"text": closed}).write_csv(file)
+    fit_run(read_texts(file, "text"), tmp_path / "runs" / "run", TopicModel(3), edits=())
+    with client_of(tmp_path / "runs") as client:
+
+        def told():
+            return [
+                c["text"]
+                for c in client.get("/api/runs/run").json()["checks"]
+                if "sent from my phone" in c["text"]
+            ]
+
+        assert "were left out of the counts" in told()[0]
+        for asked, kept in ((True, True), (False, False)):
+            assert finished(client, change(client, "refit", keep_boilerplate=asked))["state"] == "done"
+            assert open_run(tmp_path / "runs" / "run").model.keep_boilerplate is kept
+            assert bool(told()) is not kept
 
 
 def test_a_refit_under_another_name_leaves_the_run_alone(client, folder):

@@ -195,7 +195,7 @@ def test_one_word_one_text_and_all_equal_texts():
 
 
 def test_hostile_texts_are_texts():
-    texts = ["<script>alert(1)</script>", "=HYPERLINK(1)", "a\x00b", "x" * 1_000_000, "\u202eevil", "😀ok"]
+    texts = ["<script>alert(1)", "=HYPERLINK(1)", "a\x00b", "x" * 1_000_000, "\u202eevil", "😀ok"]
     X = Vectorizer(stop_words=None).fit_transform(texts)
     assert (X.getnnz(axis=1) > 0).all()
 

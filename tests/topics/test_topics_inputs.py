@@ -229,7 +229,8 @@ def test_parameters_come_back():
     again = clone(model)
     assert again is not model
     assert again.get_params(deep=False).keys() == {
-        "n_topics", "method", "language", "vectorizer", "seed_words", "embeddings", "random_state",
+        "n_topics", "method", "language", "vectorizer", "seed_words", "embeddings", "keep_boilerplate",
+        "random_state",
     }  # fmt: skip
     assert again.n_topics == 4
     assert again.vectorizer.stem is False

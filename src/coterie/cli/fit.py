@@ -118,7 +118,8 @@ def fit(
       coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run
     """
-    from coterie.runs import fit_run, kept_boilerplate
+    from coterie.runs import fit_run
+    from coterie.runs.record import kept_boilerplate
     from coterie.topics import TopicModel
 
     folder = out if out is not None else Path(_stem(file) + "-topics")

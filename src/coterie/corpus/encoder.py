@@ -13,6 +13,7 @@ import polars as pl
 
 from coterie.corpus.sequences import Sequences, offsets_of
 from coterie.text.analyzer import Analyzer
+from coterie.text.markup import FILL
 
 Tokenizer = Literal["words", "whitespace"] | Callable[[str], Iterable[str]]
 #: Turns texts into those that are counted.
@@ -53,7 +54,8 @@ class Encoder:
             counted = texts if self._clean is None else self._clean(texts)
             skipped = self._analyzer.non_answers(counted)
             answers = counted.set(skipped, "") if skipped.any() else counted
-            return Encoded(self._from_texts(answers), digests(texts), int(skipped.sum()))
+            digest = _digests_as_counted(texts, counted)
+            return Encoded(self._from_texts(answers), digest, int(skipped.sum()))
         self.verbatim = True
         joined = texts.list.join("\x1f")
         return Encoded(self._from_lists(texts), digests(joined))
@@ -87,6 +89,16 @@ class Encoder:
         forms = lists.explode(empty_as_null=False).cast(self._anchor.dtype)
         ids = forms.to_physical().to_numpy().astype(np.int32, copy=False)
         return Sequences(ids, offsets_of(lists.list.len().to_numpy()))
+
+
+def _digests_as_counted(texts: pl.Series, counted: pl.Series) -> npt.NDArray[np.uint64]:
+    """Digests of texts that come in the order of what is counted of them, and differ where the texts do."""
+    found = digests(texts)
+    if texts is not counted:
+        changed = (texts != counted).arg_true()
+        plain = counted[changed].str.replace_all(FILL, "", literal=True).str.strip_chars()
+        found[changed.to_numpy(), 0] = digests(plain)[:, 0]
+    return found
 
 
 def digests(texts: pl.Series) -> npt.NDArray[np.uint64]:

@@ -64,7 +64,7 @@ def boilerplate(found: Boilerplate, n_texts: int) -> list[dict[str, Any]]:
     first = check(
         True,
         f"Parts of {said} were left out of the counts, because they recur in texts about different "
-        f"things: {found}.",
+        f"things: {found}. To count them, fit again with --keep-boilerplate, or choose it on the live page.",
     )
     ordered = sorted(found.patterns, key=lambda pattern: (-pattern.texts, pattern.words))[:_PATTERNS]
     return [

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coterie.runs.fitting import fit_run as fit_run
     from coterie.runs.record import edits_of as edits_of
-    from coterie.runs.record import kept_boilerplate as kept_boilerplate
     from coterie.runs.run import Run as Run
     from coterie.runs.run import edit_run as edit_run
     from coterie.runs.run import open_run as open_run
@@ -31,20 +30,10 @@ _HOMES = {
     "edit_run": "coterie.runs.run",
     "edits_of": "coterie.runs.record",
     "fit_run": "coterie.runs.fitting",
-    "kept_boilerplate": "coterie.runs.record",
     "open_run": "coterie.runs.run",
     "with_run": "coterie.runs.run",
 }
-__all__ = [
-    "Run",
-    "assigned_table",
-    "edit_run",
-    "edits_of",
-    "fit_run",
-    "kept_boilerplate",
-    "open_run",
-    "with_run",
-]
+__all__ = ["Run", "assigned_table", "edit_run", "edits_of", "fit_run", "open_run", "with_run"]
 
 
 def __getattr__(name: str) -> Any:

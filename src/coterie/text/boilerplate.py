@@ -75,7 +75,7 @@ class Pattern:
             tail = rf"(?:[\W_]+{_WORD})"
             return rf"{whole}(?:{tail}{{0,{TAIL}}}|[^\w\n]*\n{tail}{{0,{LONG_TAIL}}})[\W_]*\Z"
         if len(self.words) >= _LONG:
-            return whole
+            return rf"{whole}(?:[^\S\n]*[.!?…。！？]+)?"
         if self.kind == "ending":
             return rf"{whole}\s*(?:[.!?…。！？\n]|[\W_]*\Z)"
         before = r"(?:\A|(?<=[.!?…。！？\n])|(?<=[.!?…]\s))[^\S\n]*"

@@ -64,6 +64,17 @@ def replaced(texts: pl.Series, where: pl.Series, by: list[str]) -> pl.Series:
     return texts.clone().scatter(where.arg_true(), pl.Series(by, dtype=pl.String))
 
 
+def without_gaps(texts: pl.Series) -> pl.Series:
+    """Texts that were cleaned, as if nothing had been there.
+
+    >>> without_gaps(pl.Series(["  late   parcel  ", "late"])).to_list()
+    ['late parcel', 'late']
+    """
+    gaps = texts.str.contains(rf"{FILL}|\s\s|^\s|\s$").fill_null(False)
+    squeezed = texts.str.replace_all(FILL, "", literal=True).str.replace_all(r"\s+", " ").str.strip_chars()
+    return squeezed.zip_with(gaps, texts) if gaps.any() else texts
+
+
 def readable(text: str) -> str:
     """The text as a browser would show it, on one line, if it has markup or entities; never nothing.
 

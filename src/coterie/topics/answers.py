@@ -11,7 +11,8 @@ import polars as pl
 
 from coterie.embeddings import vectors_of
 from coterie.results import Assignments
-from coterie.topics.collection import as_strings, plain
+from coterie.text.markup import without_gaps
+from coterie.topics.collection import as_strings
 from coterie.topics.describe import confidence_of, explained
 from coterie.topics.memberships import calibrated
 from coterie.topics.reshape import Array
@@ -32,7 +33,7 @@ def score_texts(model: TopicModel, texts: pl.Series) -> tuple[Scored, pl.DataFra
     counts, typos = model.vectorizer_.counts_and_typos(texts)
     vectors = None
     if (source := model.embeddings_) is not None:
-        counted = plain(as_strings(model.vectorizer_.counted_texts(texts)))
+        counted = without_gaps(as_strings(model.vectorizer_.counted_texts(texts)))
         vectors = vectors_of(source, counted.to_list(), np.diff(counts.indptr) > 0)
     return model.state.edited.scorer.score(counts, vectors), typos
 

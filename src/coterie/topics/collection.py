@@ -22,7 +22,7 @@ from coterie.progress import tell
 from coterie.storage.temporary import TemporaryFolder, report_full
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
-from coterie.text.markup import FILL
+from coterie.text.markup import without_gaps
 from coterie.text.readers import TextSource
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -191,7 +191,7 @@ class Collection:
         if source is None:
             return replace(self, embeddings=None)
         known = np.concatenate(list(self.corpus.engine.map(lambda block: np.diff(block.X.indptr) > 0)))
-        texts = plain(vectorizer.counted_texts(self.texts.all()[self.first]))
+        texts = without_gaps(vectorizer.counted_texts(self.texts.all()[self.first]))
         return replace(self, embeddings=vectors_of(source, texts.to_list(), known))
 
     def engine(self, banned: Sequence[int] = ()) -> Engine:
@@ -232,13 +232,6 @@ def in_batches(texts: pl.Series) -> Iterator[pl.Series]:
 def as_strings(texts: pl.Series) -> pl.Series:
     """Texts as strings: tokens with spaces between them."""
     return texts if texts.dtype == pl.String else texts.list.join(" ")
-
-
-def plain(texts: pl.Series) -> pl.Series:
-    """Texts that were cleaned, without the gaps."""
-    gaps = texts.str.contains(rf"{FILL}|\s\s")
-    squeezed = texts.str.replace_all(FILL, "", literal=True).str.replace_all(r"\s+", " ").str.strip_chars()
-    return texts.zip_with(~gaps, squeezed)
 
 
 def without_columns(counts: Any, columns: Sequence[int]) -> Any:

@@ -32,6 +32,7 @@ from coterie.estimator import check_count
 from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.results import Assignments, Branch, Similar, Topic, Topics
 from coterie.storage.folder import as_path
+from coterie.storage.temporary import report_full
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
 from coterie.text.recurring import find
@@ -239,7 +240,12 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """What is left out of the counts; nothing of texts that came as words."""
         if self.keep_boilerplate or self.vectorizer_.tokenizer != "words":
             return Boilerplate()
-        return find(store.batches, self.vectorizer_.analyzer().all_stop_words())
+        try:
+            with report_full():
+                return find(store.batches, self.vectorizer_.analyzer().all_stop_words())
+        except BaseException:
+            store.close()
+            raise
 
     def _source(self, n_distinct: int) -> Any:
         """Where embeddings come from; "auto" is the static model, where that is installed and may help."""

@@ -191,7 +191,7 @@ export function openRefit() {
     h("span", { class: "with-number" }, h("label", {}, h("input", { type: "radio", name: "refit-where", value: "new" }), "a new run named"), title));
   title.addEventListener("focus", () => { where.querySelector("[value=new]").checked = true; });
   const kept = Boolean(overview.parameters.keep_boilerplate), keep = h("input", { type: "checkbox", checked: kept });
-  const boilerplate = h("label", { class: "ways" }, keep, "Count what recurs in texts about different things, such as closings and notices");
+  const boilerplate = h("div", { class: "ways" }, h("label", {}, keep, "count what recurs in texts about different things, such as closings and notices"));
   const edits = overview.edits.length, then = edits ? `, then ${many(edits, "edit")} ${edits === 1 ? "is" : "are"} applied to the new topics` : "";
   openDialog({ title: overview.edits.length ? "Find topics again with these edits" : "Find topics again", act: "find topics again",
     content: [h("p", {}, many(overview.texts, "text"), " are read again in the background", then, ". You can keep using the page."), ways, boilerplate, where],
