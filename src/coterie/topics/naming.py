@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -47,8 +48,10 @@ _DOUBT = 3.0
 _WHOLE = 0.6
 #: A term that is added has so large a part of the strength of the strongest.
 _TELLING = 0.1
-#: Phrases of a topic that are tried, terms in a name without one, and terms added to one.
-_TRIED, _TERMS, _ADDED = 4, 3, 2
+#: Phrases of a topic that are looked at, and of those that point to it that are tried.
+_LOOKED_AT, _TRIED = 30, 4
+#: Terms in a name without a phrase, and terms added to one.
+_TERMS, _ADDED = 3, 2
 
 _NUMBER = re.compile(r"[\d.,:]+")
 
@@ -193,8 +196,8 @@ def _best(
             for terms, at in found.items()
             if terms not in parts
         ]
-        pointing = [phrase for phrase in whole if _points(phrase.terms, topic, description)]
-        best.append((pointing or whole)[:_TRIED])
+        pointing = (phrase for phrase in whole[:_LOOKED_AT] if _points(phrase.terms, topic, description))
+        best.append(list(islice(pointing, _TRIED)) or whole[:_TRIED])
     return best
 
 
