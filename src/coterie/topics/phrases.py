@@ -16,6 +16,7 @@ from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.topics.reshape import Array, Ints
 
 Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
 
 #: Terms in a phrase, and words that may stand between two of them.
 LONGEST, _BETWEEN = 4, 3
@@ -108,13 +109,13 @@ def common_phrases(tokens: Tokens, topics: Ints, weights: Array, n_topics: int, 
     )
 
 
-def _distinct(values: Ints) -> Ints:
+def _distinct(values: Numbers) -> Numbers:
     """The different values, sorted; much quicker than np.unique, which hashes."""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
-def _repeated(values: Ints, weights: Array) -> Ints:
+def _repeated(values: Numbers, weights: Array) -> Numbers:
     """The values that occur twice, or in a text with copies; sorted. Most phrases occur once."""
     ordered = np.sort(values)
     twice = _distinct(ordered[:-1][ordered[1:] == ordered[:-1]])
