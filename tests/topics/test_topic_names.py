@@ -116,8 +116,8 @@ def test_no_name_is_made_of_filler(texts):
     model = TopicModel(2).fit(texts)
     assert len(labels(model)) == len(model.topics)
     for topic in model.topics:
-        if set(topic.terms) <= words.empty | {"n't", "m", "new", "2"}:
-            continue  # it has nothing else
+        if topic.terms[0] in words.empty | words.opening | {"n't", "m", "2"}:
+            continue  # it may have nothing else
         for part in topic.label.split(", "):
             said = part.split()
             assert said[0] not in empty | words.empty | {"n't", "m", "2"}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -47,8 +48,10 @@ _DOUBT = 3.0
 _WHOLE = 0.6
 #: A term that is added has so large a part of the strength of the strongest.
 _TELLING = 0.1
-#: Phrases of a topic that are tried, terms in a name without one, and terms added to one.
-_TRIED, _TERMS, _ADDED = 4, 3, 2
+#: Phrases of a topic that are looked at, and of those that point to it that are tried.
+_LOOKED_AT, _TRIED = 30, 4
+#: Terms in a name without a phrase, and terms added to one.
+_TERMS, _ADDED = 3, 2
 
 _NUMBER = re.compile(r"[\d.,:]+")
 
@@ -97,7 +100,8 @@ def readable_terms(vectorizer: Vectorizer, banned: Sequence[int] = ()) -> Flags:
 class Wording:
     """What terms may do in a name; the flags have an entry for each term.
 
-    A `usable` term may stand in it, a `first` or `last` one at its ends, a `whole` one alone.
+    A `usable` term may stand in it, a `first` or `last` one at its ends, a `whole` one alone; a `readable`
+    one may be filler.
     """
 
     display: Sequence[str]
@@ -107,6 +111,7 @@ class Wording:
     last: Flags
     whole: Flags
     number: Flags
+    readable: Flags
 
 
 def _wording(vectorizer: Vectorizer, words: Filler, banned: Sequence[int]) -> Wording:
@@ -116,10 +121,10 @@ def _wording(vectorizer: Vectorizer, words: Filler, banned: Sequence[int]) -> Wo
     readable = np.array([_readable(shown) for shown in vocabulary.display], dtype=bool)
     empty = np.array([shown in words.empty for shown in lower], dtype=bool)
     opening = np.array([shown in words.opening for shown in lower], dtype=bool)
+    readable[list(banned)] = number[list(banned)] = False
     usable = (readable | number) & ~empty
-    usable[list(banned)] = False
     first, last = usable & ~number, usable & ~opening
-    return Wording(vocabulary.display, vocabulary.terms, usable, first, last, first & last, number)
+    return Wording(vocabulary.display, vocabulary.terms, usable, first, last, first & last, number, readable)
 
 
 def _readable(word: str) -> bool:
@@ -193,8 +198,8 @@ def _best(
             for terms, at in found.items()
             if terms not in parts
         ]
-        pointing = [phrase for phrase in whole if _points(phrase.terms, topic, description)]
-        best.append((pointing or whole)[:_TRIED])
+        pointing = (phrase for phrase in whole[:_LOOKED_AT] if _points(phrase.terms, topic, description))
+        best.append(list(islice(pointing, _TRIED)) or whole[:_TRIED])
     return best
 
 
@@ -240,9 +245,13 @@ def _completed(
     parts, terms = ([phrase.written] if phrase.written else []), phrase.terms
     words = {word for column in terms for word in wording.terms[column].split()}
     most, fewest = (1 + _ADDED, 1 + (not phrase.enough)) if parts else (_TERMS, _TERMS)
-    whole = [column for column in description.terms[topic].tolist() if wording.whole[column]]
-    telling = [column for column in whole if strength[column] >= _TELLING]
-    for column in telling or whole[: 1 - len(parts)]:
+    all_terms = description.terms[topic].tolist()
+    telling = [column for column in all_terms if strength[column] >= _TELLING]
+    whole = [column for column in telling if wording.whole[column]]
+    # a topic of filler alone is called by it: any other word would mislead
+    readable = [column for column in all_terms if wording.readable[column]]
+    filling = [column for column in readable if strength[column] >= _TELLING] or readable[:1]
+    for column in whole or ([] if parts else filling):
         if len(parts) == most or (len(parts) >= fewest and _points(terms, topic, description)):
             break
         own = set(wording.terms[column].split())

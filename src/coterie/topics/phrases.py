@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from coterie.corpus.phrases import lookup
 from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.topics.reshape import Array, Ints
 
 Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
 
 #: Terms in a phrase, and words that may stand between two of them.
 LONGEST, _BETWEEN = 4, 3
@@ -86,20 +88,35 @@ def common_phrases(tokens: Tokens, topics: Ints, weights: Array, n_topics: int, 
         if length > 1:
             linked = tokens.linked[start + length - 2]
             start, number = start[linked], number[linked]
-            keys, number = np.unique(number * n_terms + tokens.term[start + length - 1], return_inverse=True)
+            longer = number * n_terms + tokens.term[start + length - 1]
+            keys = _repeated(longer, weights[tokens.row[start]])
+            number = lookup(keys, longer)
+            start, number = start[number != UNKNOWN], number[number != UNKNOWN]
             spelled = spelled[keys // n_terms]
             spelled[:, length - 1] = keys % n_terms
-        once = np.unique(number * len(topics) + tokens.row[start])
+        once = _distinct(number * len(topics) + tokens.row[start])
         phrase, row = once // max(len(topics), 1), once % max(len(topics), 1)
         everywhere = np.bincount(phrase, weights[row], len(spelled)).astype(np.float64)
         some = topics[row] >= 0
-        keys, inverse = np.unique(phrase[some] * n_topics + topics[row[some]], return_inverse=True)
-        here = np.bincount(inverse, weights[row[some]], len(keys)).astype(np.float64)
+        pairs = phrase[some] * n_topics + topics[row[some]]
+        keys = _distinct(pairs)
+        here = np.bincount(lookup(keys, pairs), weights[row[some]], len(keys)).astype(np.float64)
         kept = here >= _TEXTS
         phrase, topic = keys[kept] // n_topics, keys[kept] % n_topics
         found.append(Phrases(topic, spelled[phrase], here[kept], everywhere[phrase]))
-        frequent = everywhere[number] >= _TEXTS
-        start, number = start[frequent], number[frequent]
     return Phrases(
         *(np.concatenate([getattr(part, name) for part in found]) for name in Phrases.__dataclass_fields__)
     )
+
+
+def _distinct(values: Numbers) -> Numbers:
+    """The different values, sorted; much quicker than np.unique, which hashes."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
+def _repeated(values: Numbers, weights: Array) -> Numbers:
+    """The values that occur twice, or in a text with copies; sorted. Most phrases occur once."""
+    ordered = np.sort(values)
+    twice = _distinct(ordered[:-1][ordered[1:] == ordered[:-1]])
+    return _distinct(np.concatenate([twice, values[weights >= _TEXTS]]))
