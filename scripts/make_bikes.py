@@ -45,7 +45,7 @@ NAMES = [
 ]
 OPENINGS = [
     "Hi,", "Hi there,", "Hello,", "Hello team,", "Good morning,", "Dear Larkspur,", "hey", "Hi Larkspur team!",
-    "Good evening.", "To whom it may concern,", "Hello again,", "Quick question:", "Morning!", "hi guys,",
+    "Good evening.", "Good afternoon,", "Hello again,", "Quick question:", "Morning!", "hi guys,",
 ]  # fmt: skip
 CLOSINGS = [
     "Thanks!", "Thanks", "Thank you.", "Many thanks, <name>", "Best, <name>", "Regards, <name>", "Cheers, <name>",
@@ -184,7 +184,7 @@ def mistaken(text: str, rng: random.Random) -> str:
     if style < 0.14:
         text = text.lower()
     elif style < 0.16:
-        text = text.upper()
+        text = text.upper() if len(text) < 60 else text
     elif style < 0.2:
         text = text.rstrip(".!") + rng.choice(["!!", "...", " :(", "!!!", ""])
     if rng.random() < 0.1:
