@@ -73,7 +73,7 @@ SWAPS = {
     "please": ["pls", "please"], "cannot": ["can't", "can not"], "doesn't": ["doesnt", "does not"],
     "won't": ["wont", "will not"], "I've": ["I have", "Ive"], "I'm": ["Im", "I am"], "can't": ["cannot", "cant"],
     "isn't": ["is not", "isnt"], "it's": ["its", "it is"], "because": ["cause", "as"], "really": ["truly", "quite"],
-    "nobody": ["no one", "not a soul"], "again": ["once more", "yet again"], "still": ["even now", "still"],
+    "nobody": ["no one", "noone"], "again": ["again", "yet again"], "still": ["stil", "still"],
     "weeks": ["wks", "weeks"], "bike": ["bicycle", "bike"], "tomorrow": ["tmrw", "tomorrow"], "you": ["u", "you"],
 }  # fmt: skip
 
