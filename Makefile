@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test fast fuzz lint types benchmarks quality reproduce clean
+.PHONY: setup demo test fast fuzz lint types pictures benchmarks quality reproduce clean
 
 setup: .venv/ready
 
@@ -37,6 +37,10 @@ lint: setup
 
 types: setup
 	$(BIN)/mypy
+
+# of the README, from the demo; needs Chromium
+pictures: setup
+	$(BIN)/python docs/images/make.py
 
 benchmarks: setup
 	$(BIN)/python benchmarks/run.py

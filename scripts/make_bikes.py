@@ -45,7 +45,7 @@ NAMES = [
 ]
 OPENINGS = [
     "Hi,", "Hi there,", "Hello,", "Hello team,", "Good morning,", "Dear Larkspur,", "hey", "Hi Larkspur team!",
-    "Good evening.", "To whom it may concern,", "Hello again,", "Quick question:", "Morning!", "hi guys,",
+    "Good evening.", "Good afternoon,", "Hello again,", "Quick question:", "Morning!", "hi guys,",
 ]  # fmt: skip
 CLOSINGS = [
     "Thanks!", "Thanks", "Thank you.", "Many thanks, <name>", "Best, <name>", "Regards, <name>", "Cheers, <name>",
@@ -73,7 +73,7 @@ SWAPS = {
     "please": ["pls", "please"], "cannot": ["can't", "can not"], "doesn't": ["doesnt", "does not"],
     "won't": ["wont", "will not"], "I've": ["I have", "Ive"], "I'm": ["Im", "I am"], "can't": ["cannot", "cant"],
     "isn't": ["is not", "isnt"], "it's": ["its", "it is"], "because": ["cause", "as"], "really": ["truly", "quite"],
-    "nobody": ["no one", "not a soul"], "again": ["once more", "yet again"], "still": ["even now", "still"],
+    "nobody": ["no one", "noone"], "again": ["again", "yet again"], "still": ["stil", "still"],
     "weeks": ["wks", "weeks"], "bike": ["bicycle", "bike"], "tomorrow": ["tmrw", "tomorrow"], "you": ["u", "you"],
 }  # fmt: skip
 
@@ -184,7 +184,7 @@ def mistaken(text: str, rng: random.Random) -> str:
     if style < 0.14:
         text = text.lower()
     elif style < 0.16:
-        text = text.upper()
+        text = text.upper() if len(text) < 60 else text
     elif style < 0.2:
         text = text.rstrip(".!") + rng.choice(["!!", "...", " :(", "!!!", ""])
     if rng.random() < 0.1:

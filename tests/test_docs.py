@@ -97,6 +97,33 @@ def test_links_lead_somewhere():
             assert (file.parent / target).exists(), f"{page} → {target}"
 
 
+def test_the_figures_of_the_readme_are_those_of_the_pages():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    def row(page, begins):
+        lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+        return [
+            cell.strip() for cell in next(line for line in lines if line.startswith(begins)).split("|")[1:-1]
+        ]
+
+    ours, theirs = (
+        row("quality.md", f"| {name} |")[1] for name in ("**coterie**", "BERTopic, MiniLM, topics given")
+    )
+    assert f"{ours} % against\n{theirs} % on average" in readme
+    left, kept = (
+        row("experiments.md", f"| this rule, {rule} |")
+        for rule in ("source left out", "coefficients of the package")
+    )
+    assert (
+        f"{round(100 * float(left[4]))} % of {left[1]} collections\n({round(100 * float(kept[4]))} % if nothing"
+        in readme
+    )
+    sure = row("confidence.md", "| **mean** |")
+    assert f"{sure[9]} of the texts with a confidence of at least 0.8 are right on average ({sure[7]};" in " ".join(
+        readme.split()
+    )
+
+
 def test_nothing_private_is_named():
     # neither a machine's paths nor the hosts of package registries belong into the project
     forbidden = re.compile(r"/work/|/root/|pypi\.org|pythonhosted|registry\.npmjs|deb\.debian\.org")

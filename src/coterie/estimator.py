@@ -292,7 +292,7 @@ def random_of(random_state: Any) -> np.random.RandomState:
 
 
 def check_count(name: str, value: Any, owner: object, least: int = 1, also: str = "") -> int:
-    """A whole number of at least `least`, which must fit into an array's index; the caller takes `also` too."""
+    """A whole number of at least `least`, which must fit into an index; the caller takes `also` too."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not whole or not least <= value < _MOST:
         kind = f"{f'{also!r} or ' if also else ''}a whole number of at least {least}" + (

@@ -82,9 +82,7 @@ def test_slash_dates_give_a_timeline(fit, tmp_path, form, said):
 
 
 def test_cells_that_stand_for_nothing_stay_as_they_were_given(fit, tmp_path):
-    table = frame().with_columns(
-        subject=pl.when(pl.col("id") == 3).then(pl.lit("NULL")).otherwise("subject")
-    )
+    table = frame().with_columns(subject=pl.when(pl.col("id") == 3).then(pl.lit("NULL")).otherwise("subject"))
     assert (table["subject"] == "NULL").sum() == 1
     table.write_csv(tmp_path / "a.csv")
     _, run = fit(tmp_path / "a.csv", "--text", "subject")

@@ -24,8 +24,8 @@ _OPTIONS = (
         "--stop-words",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="Words to ignore, one on each line, besides those of the language. Each form is a word of its own: "
-        '"card" leaves "cards".',
+        help="Words to ignore, one on each line, besides those of the language. "
+        'Each form is a word of its own: "card" leaves "cards".',
     ),
     click.option(
         "--drop",

@@ -25,7 +25,7 @@ def data() -> None:
     \b
     Examples:
       coterie data list
-      coterie data path sample
+      coterie data path bikes
     """
 
 
@@ -89,13 +89,13 @@ def fetch(name: str, mirror: str | None) -> None:
 def path(name: str) -> None:
     """Print the path of data set NAME, for use in other commands.
 
-    The sample is a CSV file with a column "text". The other files have no header; each line is a class, a
-    tab and a text, so read them with --no-header --text column_2.
+    The files "bikes" and "sample" are CSV with a column "text". The others have no header; each line is a
+    class, a tab and a text, so read them with --no-header --text column_2.
 
     \b
     Examples:
-      coterie data path sample
-      coterie weights "$(coterie data path sample)" --text text
+      coterie data path bikes
+      coterie weights "$(coterie data path bikes)" --text text
     """
     known = _entry(name)
     if known["path"] is None:

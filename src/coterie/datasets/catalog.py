@@ -30,7 +30,8 @@ SAMPLES: Mapping[str, Sample] = {
             "messages to the customer service of a shop over one year; raw, some are empty",
         ),
         Sample(
-            "bikes", _HERE / "bikes.csv.gz", ("id", "date", "team", "channel", "plan", "about", "text"), "about",
+            "bikes", _HERE / "bikes.csv.gz",
+            ("id", "date", "team", "channel", "plan", "about", "text"), "about",
             "messages to the customer service of an imaginary bike shop over six months; made up",
         ),
     )

@@ -218,7 +218,7 @@ def within(texts: Sequence[str], most_bytes: int, most: int) -> tuple[list[str],
 
 
 def _similarity(facts: Facts, topics: Sequence[Topic]) -> dict[str, Any] | None:
-    """Cosines in percent between topics, in the order of the leaves of the tree; None for one topic or many."""
+    """Cosines in percent between topics, in the order of the tree; None for one topic or many."""
     if not 2 <= len(topics) <= _ALIKE:
         return None
     index_of = {topic: at for at, topic in enumerate(facts.ids)}

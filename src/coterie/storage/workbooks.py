@@ -1,7 +1,7 @@
 """Excel workbooks: a sheet for each table, written row by row. Texts stay texts, whatever they begin with.
 
-In a table that was read from a file of texts, a column of plain numbers becomes numbers. Identifiers do not: one
-cell with a leading zero, or with more digits than Excel keeps, makes its column one of texts.
+In a table that was read from a file of texts, a column of plain numbers becomes numbers. Identifiers do not:
+one cell with a leading zero, or with more digits than Excel keeps, makes its column one of texts.
 """
 
 from __future__ import annotations
