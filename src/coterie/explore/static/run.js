@@ -28,7 +28,12 @@ export async function reload() {
   await last;
 }
 let last = Promise.resolve();
-/** Wait for a reload that is under way: what is based on the version of the run needs the newest. */
+/** Others wait for this work, which changes the run. */
+export function during(work) {
+  last = work.catch(() => {});
+  return work;
+}
+/** Wait for a change or a reload that is under way: what is based on the version of the run needs the newest. */
 export const reloaded = () => last;
 
 /** Show another run; its filters start anew. */

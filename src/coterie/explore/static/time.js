@@ -18,7 +18,7 @@ export function createTime(map) {
 class Strip {
   constructor(map) {
     Object.assign(this, { map, timer: null, drag: null, drawn: null });
-    this.svg = s("svg", { class: "time-bars", tabindex: 0, role: "slider", "aria-label": "Dates of the texts", preserveAspectRatio: "none" });
+    this.svg = s("svg", { class: "time-bars", tabindex: 0, role: "slider", "aria-label": "Period shown", preserveAspectRatio: "none" });
     this.said = h("span", { class: "time-said quiet" });
     this.player = button("▶", () => this.play(), { class: "play" });
     this.clear = button("all dates", () => this.choose(null), { class: "plain" });
