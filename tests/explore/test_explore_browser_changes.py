@@ -328,6 +328,7 @@ def test_a_file_becomes_a_run(show, served, live, tmp_path, how):
 def test_a_file_may_be_dropped_anywhere(show, tmp_path):
     page = settled(show("/?run=tickets"))
     drop(page, write_texts(tmp_path / "anywhere.csv"), on="#topics-list")
+    page.get_by_role("dialog").get_by_role("button", name="new run").click()
     page.wait_for_selector(".preview")
     assert page.locator(".start strong", has_text="anywhere.csv").count() == 1
     drop(page, write_texts(tmp_path / "beside.csv"), on="#top")

@@ -221,10 +221,10 @@ def _number(topics: int | str) -> str:
 def _changed(workspace: Workspace, name: str, version: str, change: Change, handle: Handle) -> str:
     """Change a copy of the model, write the folder, and let readers have the copy."""
     opened = workspace.get(name)
-    if not opened.counted.ready:
+    if opened.model.state.scores is None:  # else an edit before this one had them counted
         tell("counting terms", 0)
-    if not opened.counted.wait():
-        raise InputError(opened.counted.problem or f"{name} was closed in the meantime; try again")
+        if not opened.counted.wait():
+            raise InputError(opened.counted.problem or f"{name} was closed in the meantime; try again")
     with FolderLock(opened.run.folder).acquire() as lock:  # other servers and commands may change it, too
         workspace.check(name, version)
         model = copy.copy(opened.model)

@@ -4,7 +4,7 @@ import { many } from "./numbers.js";
 import { say } from "./ui.js";
 import { runPath, send } from "./api.js";
 import { apart, follow, progress, wording } from "./jobs.js";
-import { reload } from "./run.js";
+import { reload, reloaded } from "./run.js";
 import { state } from "./state.js";
 
 /**
@@ -54,6 +54,7 @@ export function openDialog({ title, content, act, run, wide = false, more = [] }
 export async function change(dialog, path, body) {
   dialog.busy(true);
   try {
+    await reloaded();
     const job = await send("POST", runPath(path), { version: state.overview.version, ...body });
     apart(job.id, true);
     dialog.element.addEventListener("close", () => apart(job.id, false));

@@ -5,7 +5,7 @@ import { say } from "./ui.js";
 import { get, runPath, send } from "./api.js";
 import { change, openDialog, topicPicker } from "./dialogs.js";
 import { follow } from "./jobs.js";
-import { reload } from "./run.js";
+import { during, reload, reloaded } from "./run.js";
 import { state, topicOf, update } from "./state.js";
 
 const MOST_MOVED = 500;
@@ -30,7 +30,7 @@ export function openRename(id, element = null) {
   const back = () => { if (form.isConnected) element.replaceChildren(...before); };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    renamed(id, input.value, (body) => quietly(body, form, back), back);
+    during(renamed(id, input.value, (body) => quietly(body, form, back), back));
   });
   form.addEventListener("keydown", (event) => {
     event.stopPropagation(); // keys of the page are letters here
@@ -163,7 +163,8 @@ async function first(rows, said, picker) {
 }
 
 /** What was changed by hand, with undo and refit. */
-export function openEdits() {
+export async function openEdits() {
+  await reloaded(); // a label that was just changed is an edit, too
   const { edits, can_undo: undoable, left_out: left } = state.overview;
   const log = edits.length
     ? h("ol", { class: "log" }, edits.map((edit) => h("li", { value: edit.number }, bdi(edit.sentence))))

@@ -8,16 +8,14 @@ const opened = new Set(); // columns of which all values are shown
 
 /** The values of a column that are chosen. */
 export function chosenOf(column) {
-  if (column.is_class) return state.classes;
-  const start = `${column.column}:`;
-  return state.only.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length));
+  const start = `${column.column}:`, values = state.only.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length));
+  return column.is_class ? [...new Set([...state.classes, ...values])] : values;
 }
 
 /** What the state becomes when these values of a column are chosen. */
 export function choosing(column, values) {
-  if (column.is_class) return { classes: values };
-  const start = `${column.column}:`;
-  return { only: [...state.only.filter((one) => !one.startsWith(start)), ...values.map((value) => start + value)] };
+  const start = `${column.column}:`, others = state.only.filter((one) => !one.startsWith(start));
+  return column.is_class ? { classes: values, only: others } : { only: [...others, ...values.map((value) => start + value)] };
 }
 
 /** Draw the columns into #columns while they are shown instead of the topics, and the switch between the two. */

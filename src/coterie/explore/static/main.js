@@ -189,7 +189,7 @@ function wireTabs() {
     next.focus();
   });
   NARROW.addEventListener("change", drawTabs);
-  subscribe([...FILTER_KEYS, "tab", "row", "try"], (_, changed) => {
+  subscribe([...FILTER_KEYS, "tab", "row", "try", "overview"], (_, changed) => {
     // on a narrow page what was opened must come into sight
     const opened = (changed.includes("row") && state.row !== null) || (changed.includes("try") && state.try !== null && !changed.includes("tab") && state.tab !== "panel")
       || (changed.includes("topics") && state.topic !== null && state.tab !== "texts" && state.tab !== "map");
@@ -252,7 +252,7 @@ function wire() {
   subscribe(["overview", "runs", "topics", "run"], drawHeader);
   subscribe(["run", "runs"], drawActions);
   subscribe([...FILTER_KEYS, "overview", "row", "try", "stirred", "about"], drawPanel);
-  subscribe("ready", () => { if (state.ready && (state.row !== null || filtered())) drawPanel(); }); // similar texts and words are known now
+  subscribe("ready", () => { if (state.ready && ["row", "selection"].includes(panelKind())) drawPanel(); }); // similar texts and words are known now
   subscribe([...FILTER_KEYS, "overview", "stirred", "ready"], drawMap);
   subscribe(["view", "against"], (_, changed) => { if (changed.includes("view")) { drawView(); if (state.view === "explore" && !state.overview && state.run) loadRun(); } });
   subscribe("overview", () => byId("explore").toggleAttribute("aria-busy", !state.overview));

@@ -24,8 +24,17 @@ export async function loadRun(changes = {}) {
 
 /** After a change of the run (an edit, a refit): overview, panel, map and texts are asked for again. */
 export async function reload() {
-  await loadRun({ stirred: state.stirred + 1 });
+  last = loadRun({ stirred: state.stirred + 1 });
+  await last;
 }
+let last = Promise.resolve();
+/** Others wait for this work, which changes the run. */
+export function during(work) {
+  last = work.catch(() => {});
+  return work;
+}
+/** Wait for a change or a reload that is under way: what is based on the version of the run needs the newest. */
+export const reloaded = () => last;
 
 /** Show another run; its filters start anew. */
 export function openRun(name, changes = {}) {

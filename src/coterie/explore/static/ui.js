@@ -30,6 +30,7 @@ export function say(error, kind = error instanceof Error ? "error" : "note", act
   const text = error instanceof Error ? error.message : String(error);
   const toast = h("div", { class: `toast ${kind}` }, bdi(cut(text, 600)), act ? button(act[0], () => { toast.remove(); act[1](); }, { class: "plain act" }) : null, button("×", () => toast.remove(), { class: "plain", "aria-label": "Close this message" }));
   const box = byId("toasts");
+  if (kind !== "error") for (const old of box.querySelectorAll(".act")) old.remove(); // only the last edit can be undone
   for (const old of box.children) if (old.firstChild.textContent === toast.firstChild.textContent) old.remove();
   box.append(toast);
   while (box.children.length > 4) box.firstChild.remove();
