@@ -140,7 +140,7 @@ def wait_total(page, words):
     settled(page)
 
 
-def picture(page, selector="#map canvas"):
+def picture(page, selector="#map [role=application]"):
     """Pixels of an element as an array of height × width × 3; the page itself reads the PNG."""
     png = base64.b64encode(page.locator(selector).screenshot()).decode()
     width, height, pixels = page.evaluate(
@@ -173,8 +173,8 @@ def like(pixels, colour, paper=(255, 255, 255)):
 def place_of(page, colour):
     """A place on the screen where a point of this colour is, away from names: x and y."""
     found = like(picture(page), colour)
-    box = page.locator("#map canvas").bounding_box()
-    for name in page.locator(".map-name, .map-tools, .map-said:not(:empty)").all():
+    box = page.locator("#map [role=application]").bounding_box()
+    for name in page.locator(".map-name, .map-tools, .map-small:not([hidden]), .map-said:not(:empty)").all():
         taken = name.bounding_box()
         left, top = int(taken["x"] - box["x"]) - 6, int(taken["y"] - box["y"]) - 6
         found[

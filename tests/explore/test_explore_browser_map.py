@@ -30,10 +30,9 @@ def drag(page, corners, steps=6):
     page.mouse.up()
 
 
-def around(page, topic_label):
-    """Corners on the screen of a box around the name of a topic."""
-    box = page.locator(".map-name", has_text=topic_label).bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+def around(page, colour):
+    """Corners on the screen of a box around texts of a topic."""
+    x, y = place_of(page, colour)
     return [(x - 45, y - 45), (x + 45, y - 45), (x + 45, y + 45), (x - 45, y + 45)]
 
 
@@ -42,7 +41,7 @@ def test_points_have_the_colours_of_their_topics(show, served, scheme):
     page = settled(show("/?run=tickets", color_scheme=scheme))
     paper = {"light": (255, 255, 255), "dark": (0x1A, 0x1D, 0x21)}[scheme]
     pixels, topics = picture(page), overview(served, "tickets")["topics"]
-    assert tuple(np.median(pixels.reshape(-1, 3), axis=0)) == paper
+    assert tuple(pixels[-20, -20]) == paper
     drawn = {topic["label"]: int(like(pixels, topic["colour"], paper).sum()) for topic in topics}
     assert min(drawn.values()) > 15, drawn  # every topic is there
     sizes = [topic["size"] for topic in topics]
@@ -101,7 +100,7 @@ def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show
     until(page, "document.querySelector('#panel h2').textContent.startsWith(arg)", topic["label"])
     assert like(picture(page), other["colour"]).sum() < bright / 10  # the others are dimmed
     page.locator(".map-over .outline").wait_for()
-    canvas = page.locator("#map canvas").bounding_box()
+    canvas = page.locator("#map [role=application]").bounding_box()
     page.mouse.click(canvas["x"] + 8, canvas["y"] + canvas["height"] - 12)
     wait_total(page, "1,517 texts")
 
@@ -110,7 +109,7 @@ def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show
 def test_the_lasso_selects_and_the_table_follows(show, served, how):
     page = settled(show("/?run=tickets"))
     topic = overview(served, "tickets")["topics"][1]
-    corners = around(page, topic["label"])
+    corners = around(page, topic["colour"])
     if how == "button":
         page.get_by_role("button", name="lasso").click()
         drag(page, corners)
@@ -142,7 +141,7 @@ def test_closer_loads_more_points(show, served):
     until(page, "document.querySelector('.map-said').textContent.startsWith('20,000 of 24,000 drawn')")
     asked = []
     page.on("request", lambda request: asked.append(request.url) if "/map?" in request.url else None)
-    canvas = page.locator("#map canvas").bounding_box()
+    canvas = page.locator("#map [role=application]").bounding_box()
     with page.expect_response(lambda answer: "/map?" in answer.url and "x0=" in answer.url):
         page.mouse.move(canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2)
         for _ in range(5):
@@ -174,12 +173,12 @@ def test_a_filter_leaves_the_others_as_ghosts(show, served):
 def test_drag_moves_and_keys_work(show):
     page = settled(show("/?run=tickets", reduced_motion="reduce"))
     place = "document.querySelector('.map-name').getBoundingClientRect().x"
-    canvas = page.locator("#map canvas").bounding_box()
+    canvas = page.locator("#map [role=application]").bounding_box()
     x, y = canvas["x"] + 30, canvas["y"] + canvas["height"] - 30
     before = page.evaluate(place)
     drag(page, [(x, y), (x + 80, y - 20)])
     until(page, f"Math.abs({place} - {before} - 80) < 3")
-    page.locator("#map canvas").focus()
+    page.locator("#map [role=application]").focus()
     page.keyboard.press("0")
     until(page, f"Math.abs({place} - {before}) < 1")
     page.keyboard.press("ArrowRight")
@@ -227,7 +226,7 @@ def test_a_run_that_cannot_be_opened_leaves_an_empty_map(show):
     )
     page = show("/?run=nosuch")
     page.wait_for_selector("#panel .wrong")
-    page.wait_for_selector("#map canvas")
+    page.wait_for_selector("#map [role=application]")
     assert "nosuch" in page.locator("#panel .wrong").inner_text()
     pixels = picture(page, "#map")
     assert (pixels[2:-8, 2:-2] == pixels[40, 40]).all()  # no stray mark, no button that does nothing
@@ -238,3 +237,64 @@ def test_a_run_that_cannot_be_opened_leaves_an_empty_map(show):
     until(page, "document.querySelectorAll('.map-name').length === 0")
     drawn(page)
     assert (picture(page, "#map")[2:-8, 2:-2] == pixels[40, 40]).all()
+
+
+def test_names_do_not_lie_on_each_other_and_large_topics_have_large_ones(show, twenty, served):
+    page = settled(show(f"/?run={twenty}"))
+    boxes = [name.bounding_box() for name in page.locator(".map-name.topic").all()]
+    assert len(boxes) > 12
+    for at, one in enumerate(boxes):
+        for other in boxes[:at]:
+            assert (
+                one["x"] + one["width"] <= other["x"] + 1
+                or other["x"] + other["width"] <= one["x"] + 1
+                or one["y"] + one["height"] <= other["y"] + 3
+                or other["y"] + other["height"] <= one["y"] + 3
+            )
+    labels = [topic["label"] for topic in overview(served, twenty)["topics"]]
+    shown = page.eval_on_selector_all(
+        ".map-name.topic", "all => all.map(name => [name.textContent, parseFloat(name.style.fontSize)])"
+    )
+    assert {text for text, _ in shown} <= set(labels)  # none is cut
+    by_size = [size for label in labels for text, size in shown if text == label]
+    assert by_size == sorted(by_size, reverse=True)
+
+
+def test_closer_there_are_words_then_texts_and_a_small_map(show, served):
+    topic = overview(served, "tickets")["topics"][0]
+    x, y = topic["at"]
+    page = settled(show(f"/?run=tickets&x={x}&y={y}&zoom=3"))
+    page.locator(".map-small:not([hidden])").wait_for()
+    page.locator(".map-name.word").first.wait_for(timeout=60_000)
+    assert page.locator(".map-name.text").count() == 0
+    x, y = (float(places[7]) for places in served.points("tickets", limit=20)[:2])
+    page = settled(show(f"/?run=tickets&x={x:.5f}&y={y:.5f}&zoom=60"))
+    page.locator(".map-name.text").first.wait_for(timeout=60_000)
+    page.get_by_role("button", name="all", exact=True).click()
+    page.locator(".map-small").wait_for(state="hidden")
+    until(page, "!document.querySelector('.map-name.text')")
+
+
+def test_the_map_alone_by_a_key_and_back(show):
+    page = settled(show("/?run=tickets"))
+    before = page.locator("#map").bounding_box()
+    assert before["width"] * before["height"] > 0.35 * 1280 * 800  # of the window, with everything else in it
+    page.keyboard.press("f")
+    page.locator("#topics").wait_for(state="hidden")
+    assert page.locator("#map").bounding_box()["width"] == 1280
+    page.keyboard.press("Escape")
+    page.locator("#topics").wait_for()
+    assert page.locator("#map").bounding_box() == before
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_map_is_saved_as_a_picture(show, kind):
+    page = settled(show("/?run=tickets"))
+    page.locator("#actions [data-do=export]").click()
+    with page.expect_download() as saved:
+        page.get_by_role("dialog").get_by_role("button", name=kind.upper(), exact=True).click()
+    assert saved.value.suggested_filename == f"tickets.{kind}"
+    content = saved.value.path().read_bytes()
+    assert content.startswith({"svg": b"<svg ", "png": b"\x89PNG"}[kind])
+    if kind == "png":
+        assert int.from_bytes(content[16:20], "big") == 4000  # wide enough for print

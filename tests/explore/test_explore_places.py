@@ -2,6 +2,7 @@
 
 import json
 import struct
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import strategies as st
 
 from coterie.errors import InputError
 from coterie.explore.guard import Later
+from coterie.explore.mapped import map_names, map_picture
 from coterie.explore.opened import OpenedRun, assigned, overview
 from coterie.explore.selection import Points, in_polygon, priority
 from coterie.map.file import read_map
 from coterie.runs import open_run
 from coterie.runs.record import MAP
+from coterie.storage.arrays import read_arrays, write_arrays
 
 RNG = np.random.default_rng(0)
 AT = RNG.normal(0, 0.3, (3000, 2)).astype(np.float32)
@@ -137,10 +140,13 @@ def test_every_text_has_a_place_near_its_topic(folder):
     opened = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
     found, rows = opened.text_map(), opened.rows()
     assert found.at.shape == (rows.n, 2)
-    away = np.linalg.norm(found.at - found.topics.positions[rows.topic], axis=1)
+    away = np.linalg.norm(found.at[:, None] - found.topics.positions, axis=2)
     sure = rows.confidence > 0.8
     assert sure.sum() > 50
-    assert (away[sure] <= 2 * found.topics.radii[rows.topic[sure]]).all()
+    assert (away.argmin(axis=1) == rows.topic)[sure].mean() > 0.9
+    left, top, right, bottom = overview(opened).extent
+    assert (found.at >= np.array([left, top]) - 0.05).all()
+    assert (found.at <= np.array([right, bottom]) + 0.05).all()
 
 
 def test_texts_are_placed_where_they_were_and_new_ones_move_none(folder):
@@ -160,12 +166,15 @@ def test_a_run_without_a_map_gets_the_same_one(folder):
     stored, briefs = new.text_map(), new.panel.briefs()
     without_map(folder / "run")
     old = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
-    assert old.panel.briefs() == briefs  # topics lie where they lie, before any text is counted
+    rough = old.panel.briefs()  # topics are somewhere before any text is counted
+    assert [brief.id for brief in rough] == [brief.id for brief in briefs]
+    assert np.isfinite([brief.at for brief in rough]).all()
     with pytest.raises(Later):
         old.text_map()
     assert overview(old).distinct == overview(new).distinct
     assert old.counted.wait(60)
     assert np.allclose(old.text_map().at, stored.at, atol=1e-5, equal_nan=True)
+    assert old.panel.briefs() == briefs
 
 
 def test_a_map_that_is_damaged_or_of_another_run_is_told(folder, tmp_path):
@@ -180,3 +189,27 @@ def test_a_map_that_is_damaged_or_of_another_run_is_told(folder, tmp_path):
     (tmp_path / "torn").write_bytes(whole[:40])
     with pytest.raises(InputError):
         read_map(tmp_path / "torn", [0, 1, 2, 3], 160)
+
+
+def test_names_and_the_picture_of_a_run(folder):
+    opened = OpenedRun(open_run(folder / "run"), "run", "0" * 16)
+    assert map_names(opened).words is None  # texts are not counted yet
+    opened.counted.warm_up()
+    assert opened.counted.wait(60)
+    names = map_names(opened)
+    assert names.groups == []  # there are few topics
+    assert names.words
+    known = set(opened.model.vectorizer_.vocabulary_.display)
+    assert all(word.term in known and np.isfinite(word.at).all() for word in names.words)
+    drawn = ET.fromstring(map_picture(opened, "dark"))
+    said = {" ".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    assert {topic.label for topic in opened.topics} <= said
+
+
+def test_an_old_map_is_drawn_again(folder):
+    path = folder / "run" / MAP
+    arrays, _ = read_arrays(path)
+    arrays["axes"] = np.zeros((4, 3, 2))
+    path.unlink()
+    write_arrays(path, arrays)
+    assert read_map(path, [0, 1, 2, 3], 160) is None

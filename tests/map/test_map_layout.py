@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.manifold import trustworthiness
 
+from coterie import TopicModel
 from coterie.map.colours import colours, shades
 from coterie.map.landmarks import text_keys
 from coterie.map.layout import Known, TopicMap, dense_place
@@ -139,3 +140,57 @@ def test_colours_differ_and_neighbours_differ_in_lightness():
     found_shades = [lightness(colour) for colour in found]
     assert min(abs(a - b) for a, b in pairwise(found_shades)) > 0.04
     assert all(0.12 < shade < 0.6 for shade in found_shades)  # seen on white and on black
+
+
+def test_edits_move_neither_topics_nor_texts_but_those_with_a_banned_word():
+    words = [
+        ["parcel", "late", "depot", "van"],
+        ["card", "refund", "money", "bank"],
+        ["login", "code", "sms", "app"],
+    ]
+    rng = np.random.default_rng(0)
+    texts = sorted({" ".join(rng.permutation(words[at % 3])[: 2 + at % 2]) for at in range(120)})
+    model = TopicModel(n_topics=3, language="en").fit(texts)
+
+    def places():
+        known, position = model.state.description.known, model.state.scores.position
+        at = position[model.collection.corpus.rows]
+        return dict(zip(known.ids, known.positions.tolist(), strict=True)), dict(
+            zip(texts, at.tolist(), strict=True)
+        )
+
+    topics, lie = places()
+    model.edits.rename(0, "A name")
+    model.edits.merge(0, 1)
+    merged = places()
+    assert merged[0] == topics
+    assert merged[1] == lie
+    model.edits.ban("van")
+    moved = {text for text, at in places()[1].items() if at != lie[text]}
+    assert moved
+    assert all("van" in text.split() for text in moved)
+    assert places()[0] == topics
+    model.edits.undo()
+    model.edits.split(0, 2)
+    split = places()
+    assert split[1] == lie
+    assert split[0].items() >= topics.items()
+    assert len(split[0]) == 4
+    model.edits.undo()
+    assert places()[1] == lie
+
+
+@settings(deadline=None, max_examples=2)
+@given(st.integers(0, 10**6))
+def test_a_model_of_shuffled_texts_has_the_same_map(seed):
+    texts = [
+        f"{one} {other} shared"
+        for one in ("parcel", "refund", "login", "card")
+        for other in ["late", "soon", "gone", "app", "van", "sms"]
+    ]
+    order = np.random.default_rng(seed).permutation(len(texts))
+    one, other = (
+        TopicModel(n_topics=3, language="en").fit(some) for some in (texts, [texts[at] for at in order])
+    )
+    here, there = (m.state.scores.position[m.collection.corpus.rows] for m in (one, other))
+    np.testing.assert_allclose(there, here[order], atol=1e-5)

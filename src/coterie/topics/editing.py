@@ -299,7 +299,9 @@ def described(
 
 def _placed(edited: Edited, before: State | None) -> Points | None:
     """Where texts lie already; None if they were not placed, or if a ban changed what they say."""
-    if before is None or before.scores is None or before.edited.scorer.banned != edited.scorer.banned:
+    if before is None or before.scores is None or before.stale:
+        return None
+    if before.edited.scorer.banned != edited.scorer.banned:
         return None
     return before.scores.position
 

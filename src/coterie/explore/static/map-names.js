@@ -69,7 +69,13 @@ export class Names {
 
   find(view, chosen, blocked, points) {
     const narrow = view.width < 520, crowd = new Crowd(points, view), wanted = this.wanted(view, chosen, narrow);
-    for (const name of wanted) name.at = view.screen(...name.spot);
+    // a name that was there stays as it was: names must not jump while the map is dragged
+    const before = new Map(this.seen && Math.abs(view.zoom / this.seen.zoom - 1) < 0.02 ? this.shown.map((name) => [name.key, name]) : []);
+    for (const name of wanted) {
+      name.at = view.screen(...name.spot);
+      const was = before.get(name.key);
+      if (was && was.size === name.size) name.kept = [was.x - was.at[0], was.y - was.at[1]];
+    }
     const most = Math.max((view.width * view.height) / (narrow ? 9000 : 7500), 10);
     return placeNames(wanted, view, { width: (line, size) => this.width(line, size), crowd, blocked, most });
   }
@@ -102,7 +108,7 @@ export class Names {
   }
 
   make(name) {
-    const element = h("span", { class: `map-name ${name.kind}${name.size >= 15 ? " large" : ""}` }, name.lines.flatMap((line, at) => (at ? [h("br"), bdi(line)] : [bdi(line)])));
+    const element = h("span", { class: `map-name ${name.kind}${name.size >= 15 ? " large" : ""}` }, name.lines.flatMap((line, at) => (at ? [" ", h("br"), bdi(line)] : [bdi(line)])));
     element.style.lineHeight = LEADING;
     if (name.topic >= 0) element.style.setProperty("--shade", this.topics[name.topic].colour);
     this.elements.set(name.key, element);

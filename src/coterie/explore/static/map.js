@@ -21,7 +21,7 @@ import { Tip } from "./map-tip.js";
 import { View } from "./map-view.js";
 import { state, subscribe } from "./state.js";
 
-const READABLE = 40; // texts are written beside their points when no more are in sight
+const READABLE = 90; // texts are written beside their points when no more are in sight
 const WIDE = FIRST_POINTS, CLOSE = 20000; // with the ghosts of a filter never more than 50,000 points, however many texts there are
 
 export function createMap(element, callbacks = {}) {

@@ -48,7 +48,7 @@ export function wrapped(text, most = 22) {
 
 /**
  * Places for names, the first first; one that finds none waits until there is room.
- * `names` are { at: [x, y] in pixels, lines, size, far: how many rings around are tried }, `width(line, size)` the pixels a line takes, `blocked` boxes [left, top, right,
+ * `names` are { at: [x, y] in pixels, lines, size, far: how many rings around are tried, kept: where it was, from `at` }, `width(line, size)` the pixels a line takes, `blocked` boxes [left, top, right,
  * bottom] that stay free. Gives the same with x, y (the middle), half, high (half of width and height), and aside: a line must lead there.
  */
 export function placeNames(names, view, { width, crowd, blocked = [], most = Infinity }) {
@@ -61,8 +61,9 @@ export function placeNames(names, view, { width, crowd, blocked = [], most = Inf
     const { at: [left, top], lines, size, far = 6 } = name;
     if (left < -20 || top < -20 || left > view.width + 20 || top > view.height + 20) continue;
     const half = Math.max(...lines.map((line) => width(line, size))) / 2 + 3, high = (LEADING / 2) * size * lines.length + 1;
-    let best = null, least = Infinity;
-    for (const ring of RINGS.slice(0, far)) {
+    const [stayX, stayY] = name.kept ? [left + name.kept[0], top + name.kept[1]] : [0, 0], stays = name.kept && free(stayX, stayY, half, high);
+    let best = stays ? [stayX, stayY] : null, least = Infinity;
+    for (const ring of stays ? [] : RINGS.slice(0, far)) {
       if (WAY * (ring - 1) > least) break;
       for (let turn = 0; turn < (ring ? WAYS : 1); turn++) {
         const angle = (2 * Math.PI * turn) / WAYS, across = Math.cos(angle), down = Math.sin(angle);
