@@ -230,5 +230,5 @@ def test_a_search_shows_its_hits_in_the_list_of_topics(show, served):
 def test_every_module_is_asked_for_early():
     """What main.js needs at once is named in the head, so that no module waits for another."""
     html = (STATIC / "index.html").read_text("utf-8")
-    for name in ("counts", "facets", "colour", "time", "selection", "pair", "links", "map-shades"):
+    for name in ("counts", "facets", "colour", "time", "selection", "pair", "links", "map-colours"):
         assert f'href="/static/{name}.js"' in html

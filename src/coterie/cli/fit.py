@@ -214,8 +214,8 @@ def show_topics(run: Run, source_name: str) -> None:
             )
         )
     out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
-    if (said := in_short(run)) is not None:
-        out.print(said, soft_wrap=True)
+    if (changed := in_short(run)) is not None:
+        out.print(changed, soft_wrap=True)
 
 
 def show_next(run: Run) -> None:

@@ -3,7 +3,7 @@ import { bdi, cut, h, swatch } from "./dom.js";
 import { count } from "./numbers.js";
 import { state, subscribe, update } from "./state.js";
 import { chosenOf, choosing } from "./facets.js";
-import { colouring, noValue } from "./map-shades.js";
+import { colouring, noValue } from "./map-colours.js";
 
 const LISTED = 12;
 

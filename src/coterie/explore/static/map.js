@@ -10,7 +10,7 @@ import { count, decimal, many } from "./numbers.js";
 import { announce, later, say } from "./ui.js";
 import { createPainter } from "./map-gl.js";
 import { listen } from "./map-hands.js";
-import { groupName, shadesOf } from "./map-shades.js";
+import { groupName, shadesOf } from "./map-colours.js";
 import { Line, simplify } from "./map-lasso.js";
 import { Marks } from "./map-marks.js";
 import { Names } from "./map-names.js";
