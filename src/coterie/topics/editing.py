@@ -81,17 +81,17 @@ class Edits(Sequence[Edit]):
         """
         return self.apply(Edit("rename", self._references(topic), label=label, description=description))
 
-    def name_topics(self, name: Callable[[Topic], str | None]) -> Edits:
+    def name_topics(self, function: Callable[[Topic], str | None]) -> Edits:
         """Rename topics by what a function says of each; None leaves a topic as it is.
 
         All names are asked for first, then checked and applied, all or none. A prompt about a topic for a
         language model is written by `coterie.topics.prompts.topic_prompt`.
         """
-        if not callable(name):
-            raise InputError(f"name must be a function of a topic, got {shown(name)}")
+        if not callable(function):
+            raise InputError(f"function must be a function of a topic, got {shown(function)}")
         topics, new = self._model.topics, {}
         for topic in topics:
-            if (said := name(topic)) is not None:
+            if (said := function(topic)) is not None:
                 try:
                     new[topic.id] = checked_name(said).name
                 except InputError as error:
