@@ -200,6 +200,7 @@ CALLS = {
     "TopicModel.save": of_model("save"),
     "TopicModel.load": plain(TopicModel.load),
     "Edits.rename": of_edits("rename", topic=0, label="x"),
+    "Edits.name_topics": of_edits("name_topics", function=lambda topic: f"x {topic.id}"),
     "Edits.merge": of_edits("merge", into=0, others=1),
     "Edits.split": of_edits("split", topic=0, parts=2),
     "Edits.ban": of_edits("ban", terms="parcel"),

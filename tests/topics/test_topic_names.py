@@ -262,7 +262,7 @@ def test_labels_are_unique_even_if_names_are_not():
 
 def test_a_function_names_topics():
     model = TopicModel(3).fit(TEXTS)
-    model.name_topics(lambda topic: topic.terms[0].upper() if topic.id else None)
+    model.edits.name_topics(lambda topic: topic.terms[0].upper() if topic.id else None)
     assert model.topics[1].label == model.topics[1].terms[0].upper()
     assert [edit.kind for edit in model.edits] == ["rename", "rename"]
 
@@ -272,7 +272,7 @@ def test_a_function_that_says_nonsense_changes_nothing(name):
     model = TopicModel(3).fit(TEXTS)
     before = model.topics
     with pytest.raises(InputError):
-        model.name_topics(lambda topic: name)
+        model.edits.name_topics(lambda topic: name)
     assert model.topics == before
     assert not len(model.edits)
 
@@ -280,7 +280,7 @@ def test_a_function_that_says_nonsense_changes_nothing(name):
 def test_names_may_be_swapped():
     model = TopicModel(3).fit(TEXTS)
     first, second = (topic.label for topic in model.topics[:2])
-    model.name_topics(lambda topic: {0: second, 1: first}.get(topic.id))
+    model.edits.name_topics(lambda topic: {0: second, 1: first}.get(topic.id))
     assert [topic.label for topic in model.topics[:2]] == [second, first]
 
 

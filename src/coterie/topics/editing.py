@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, overload
 
@@ -27,6 +27,7 @@ from coterie.topics.describe import (
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
 from coterie.topics.naming import topic_names
+from coterie.topics.prompts import check_free, checked_name
 from coterie.topics.reshape import Drop, Ints, Merge
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
@@ -87,6 +88,26 @@ class Edits(Sequence[Edit]):
         Topics are named by id, by label, or by the beginning of a label.
         """
         return self.apply(Edit("rename", self._references(topic), label=label, description=description))
+
+    def name_topics(self, function: Callable[[Topic], str | None]) -> Edits:
+        """Rename topics by what a function says of each; None leaves a topic as it is.
+
+        All names are asked for first, then checked and applied, all or none. A prompt about a topic for a
+        language model is written by `coterie.topics.prompts.topic_prompt`.
+        """
+        if not callable(function):
+            raise InputError(f"function must be a function of a topic, got {shown(function)}")
+        topics, new = self._model.topics, {}
+        for topic in topics:
+            if (said := function(topic)) is not None:
+                try:
+                    new[topic.id] = checked_name(said).name
+                except InputError as error:
+                    raise InputError(f"topic {topic.id} cannot be called {shown(said)}: {error}") from None
+        for number, label in new.items():
+            check_free(label, [new.get(other.id, other.label) for other in topics if other.id != number])
+        renamed = [topic for topic in topics if topic.id in new]
+        return self.apply(*(Edit("rename", (Reference.to(t),), label=new[t.id]) for t in renamed))
 
     def merge(self, into: int | str, *others: int | str) -> Edits:
         """Merge other topics into one."""

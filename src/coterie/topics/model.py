@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -30,7 +30,7 @@ from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, shown
 from coterie.estimator import check_count
 from coterie.methods.fitted import FittedMethod, fit_method
-from coterie.results import Assignments, Branch, Similar, Topic, Topics
+from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.storage.folder import as_path
 from coterie.storage.temporary import report_full
 from coterie.text.boilerplate import Boilerplate
@@ -43,10 +43,8 @@ from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
-from coterie.topics.edits import Edit, Reference, checked_edits
+from coterie.topics.edits import Edit, checked_edits
 from coterie.topics.naming import readable_terms
-from coterie.topics.picture import map_picture
-from coterie.topics.prompts import check_free, checked_name
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
 from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
@@ -407,31 +405,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         usable = readable_terms(self.vectorizer_, self.state.edited.scorer.banned)
         names = self.vectorizer_.vocabulary_.display
         return tree(topics, described.centers, described.counts, names, usable)
-
-    def name_topics(self, name: Callable[[Topic], str | None]) -> Self:
-        """Rename topics by what a function says of each; None leaves a topic as it is.
-
-        All names are asked for first, then checked and applied, all or none, as edits that can be undone.
-        `coterie.topics.prompts.topic_prompt` writes a prompt about a topic for a language model.
-        """
-        edits, taken = [], {topic.id: topic.label for topic in self.topics}
-        for topic in self.topics:
-            if (said := name(topic)) is not None:
-                try:
-                    taken[topic.id] = checked_name(said).name
-                except InputError as error:
-                    raise InputError(f"topic {topic.id} cannot be called {shown(said)}: {error}") from None
-                edits.append(Edit("rename", (Reference.to(topic),), label=taken[topic.id]))
-        for edit in edits:
-            topic_id = edit.topics[0].id
-            check_free(edit.label, [label for other, label in taken.items() if other != topic_id])
-        self.edits.apply(*edits)
-        return self
-
-    def map_picture(self, title: str = "", *, ground: str = "light") -> str:
-        """The map of the fitted texts as an SVG for print and slides; `ground` is 'light' or 'dark'."""
-        self._with_texts("the map is drawn with the fitted texts")
-        return map_picture(self, title, ground)
 
     def _counted_texts(self) -> Ints:
         """The number of the topic of each text, −1 for one without a known word."""
