@@ -41,7 +41,6 @@ from coterie.topics.collection import BATCH, Collection, TextStore, collect, wit
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
-from coterie.topics.picture import map_picture
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
@@ -373,11 +372,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """The topics as a tree; print it."""
         topics, described = self.topics, self.state.description
         return tree(topics, described.centers, described.counts, self.vectorizer_.vocabulary_.display)
-
-    def map_picture(self, title: str = "", *, ground: str = "light") -> str:
-        """The map of the fitted texts as an SVG for print and slides; `ground` is 'light' or 'dark'."""
-        self._with_texts("the map is drawn with the fitted texts")
-        return map_picture(self, title, ground)
 
     def _counted_texts(self) -> Ints:
         """The number of the topic of each text, −1 for one without a known word."""
