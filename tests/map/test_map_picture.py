@@ -16,6 +16,7 @@ from coterie.map.labels import Name, place_names, wrapped
 from coterie.map.picture import DARK, HEIGHT, LIGHT, WIDTH, Topic, draw_map
 from coterie.map.words import neighbourhood_words
 from coterie.results import Branch
+from coterie.topics.picture import map_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -111,9 +112,9 @@ def test_groups_are_branches_of_the_tree():
 def test_a_model_draws_its_map(ground):
     texts = ["parcel late depot", "parcel courier late", "refund card money", "card refund invoice"] * 5
     model = TopicModel(n_topics=2).fit(texts)
-    root = ET.fromstring(model.map_picture("Tickets <b>", ground=ground))
+    root = ET.fromstring(map_picture(model, "Tickets <b>", ground=ground))
     said = [" ".join(text.itertext()) for text in root.iter(SVG + "text")]
     assert {topic.label for topic in model.topics} <= set(said)
     assert "Tickets <b>" in said
     with pytest.raises(InputError, match="ground must be 'light' or 'dark'"):
-        model.map_picture(ground="blue")
+        map_picture(model, ground="blue")

@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 _MOST = 20_000
 
 
-def map_picture(model: TopicModel, title: str, ground: str) -> str:
-    """The map of a model that has its texts, as an SVG."""
+def map_picture(model: TopicModel, title: str = "", *, ground: str = "light") -> str:
+    """The map of the fitted texts as an SVG for print and slides; `ground` is 'light' or 'dark'."""
     if ground not in GROUNDS:
         raise InputError(f"ground must be {' or '.join(map(repr, GROUNDS))}; got {ground!r}")
+    if model.collection is None:
+        raise InputError(
+            "the map is drawn with the fitted texts, which a loaded model does not have; "
+            "use coterie.open_run(folder).with_texts()"
+        )
     described, scores, collection = model.state.description, model.state.scores, model.collection
     assert described.map is not None
     assert scores is not None
-    assert collection is not None
     keys = np.concatenate(list(collection.corpus.engine.map(lambda block: text_keys(block.X))))
     some = np.sort(np.argsort(keys, kind="stable")[:_MOST])
     number = np.append(np.argsort(described.by_size), -1)
