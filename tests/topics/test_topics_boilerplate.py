@@ -122,4 +122,4 @@ def test_planted_parts_change_little(dataset, name):
         fixed, free = TopicModel(k).fit(texts), TopicModel().fit(texts)
         assert made_of_it(fixed) == made_of_it(free) == 0
         assert abs(len(free.topics) - many) < 0.15 * many
-        assert abs(accuracy(data.labels, fixed.labels_) - best) <= 0.02
+        assert accuracy(data.labels, fixed.labels_) >= best - 0.02
