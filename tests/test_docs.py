@@ -119,8 +119,9 @@ def test_the_figures_of_the_readme_are_those_of_the_pages():
         in readme
     )
     sure = row("confidence.md", "| **mean** |")
-    assert f"{sure[9]} of the texts with a confidence of at least 0.8 are right on average ({sure[7]};" in " ".join(
-        readme.split()
+    assert (
+        f"{sure[9]} of the texts with a confidence of at least 0.8 are right on average ({sure[7]};"
+        in " ".join(readme.split())
     )
 
 
