@@ -44,6 +44,7 @@ from coterie.topics.collection import BATCH, Collection, TextStore, collect, wit
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
+from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
 from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
@@ -401,6 +402,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def hierarchy(self) -> Branch:
         """The topics as a tree; print it."""
         topics, described = self.topics, self.state.description
+        usable = readable_terms(self.vectorizer_, self.state.edited.scorer.banned)
+        names = self.vectorizer_.vocabulary_.display
+        return tree(topics, described.centers, described.counts, names, usable)
 
     def _counted_texts(self) -> Ints:
         """The number of the topic of each text, −1 for one without a known word."""
