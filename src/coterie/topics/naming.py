@@ -35,7 +35,7 @@ _WORDS = 100
 _USABLE, _GOOD = 0.06, 0.14
 #: A phrase of a name is in so many texts and so large a part of the texts of its topic.
 _TEXTS, _PART = 3, 0.02
-#: A phrase in a smaller part of them is not a name by itself, either.
+#: A phrase in a smaller part of them is not a name by itself, and one of more than two terms in no name.
 _RARE = 0.08
 #: A number at the end is in a larger part of them, as in *Python 3*.
 _NUMBERED = 0.3
@@ -221,7 +221,8 @@ def _scores(phrases: Phrases, strength: Array, sizes: Array, wording: Wording) -
     last = phrases.terms[np.arange(len(length)), length - 1]
     ordered = np.sort(phrases.terms, axis=1)
     twice = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)
-    common = (phrases.here >= np.minimum(_TEXTS, sizes[phrases.topic])) & (coverage >= _PART)
+    part = np.where(length > 2, _RARE, _PART)  # a long phrase of a few texts says too much
+    common = (phrases.here >= np.minimum(_TEXTS, sizes[phrases.topic])) & (coverage >= part)
     allowed = common & ~twice & wording.first[phrases.terms[:, 0]] & wording.last[last]
     allowed &= ~wording.number[last] | (coverage >= _NUMBERED)
     mostly_here = (coverage >= _ALONE) & (phrases.here >= _ALONE * phrases.everywhere)

@@ -25,6 +25,8 @@ _SHOWN, _CHARACTERS = 40, 60
 #: Before these words a particle belongs to what follows: *out of*, *up to*.
 _MORE = frozenset({"of", "to", "from"})
 UNSPACED = re.compile(CHARACTER)
+#: What is before the first word of a sentence.
+_STARTS = re.compile(r"(?:^|[.!?…:\n])[\W_]*$")
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def spellings(
     needed = np.unique(tokens.row[np.concatenate(found)]) if found else np.zeros(0, dtype=np.int64)
     numbers = collection.first[sample.rows[needed]]
     originals = collection.texts.at(numbers)
-    raw = text_tokens.prepare(pl.Series([originals[int(n)] for n in numbers], dtype=pl.String))
+    counted = vectorizer.counted_texts(pl.Series([originals[int(n)] for n in numbers], dtype=pl.String))
+    raw = text_tokens.prepare(counted).str.replace_all(" {2,}", " ")
     written = dict(zip(needed.tolist(), zip(raw, vectorizer.forms(raw), strict=True), strict=True))
     display = vectorizer.vocabulary_.display
 
@@ -79,7 +82,7 @@ def spellings(
 
 
 def _span(text: str, forms: Sequence[str], first: int, last: int, words: Filler) -> tuple[str, bool]:
-    """The forms as they stand in the text, and whether the text starts with them.
+    """The forms as they stand in the text, and whether a sentence starts with them.
 
     Empty where more than a space or a hyphen is between them, where they are a piece of a question, or too
     long for a name.
@@ -97,13 +100,13 @@ def _span(text: str, forms: Sequence[str], first: int, last: int, words: Filler)
         return "", False
     if any(re.search(question, found.group()) for question in words.questions):
         return "", False
-    return found.group(), not any(map(str.isalnum, text[: found.start()]))
+    return found.group(), bool(_STARTS.search(text[: found.start()]))
 
 
 def _usual(spans: Counter[tuple[str, bool]]) -> str:
     """The most frequent spelling, whatever its case, then the shortest; in its most frequent case.
 
-    A capital at the beginning of a text does not count: it only says that a text starts.
+    A capital at the beginning of a sentence does not count: it only says that a sentence starts.
     """
     if 2 * spans.pop(("", False), 0) > spans.total() or not spans:
         return ""
