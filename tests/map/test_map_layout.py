@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from sklearn.manifold import trustworthiness
 
 from coterie import TopicModel
+from coterie.map import unfold
 from coterie.map.colours import colours, shades
 from coterie.map.landmarks import text_keys
 from coterie.map.layout import Known, TopicMap, dense_place
@@ -194,3 +195,14 @@ def test_a_model_of_shuffled_texts_has_the_same_map(seed):
     )
     here, there = (m.state.scores.position[m.collection.corpus.rows] for m in (one, other))
     np.testing.assert_allclose(there, here[order], atol=1e-5)
+
+
+def test_a_kept_kernel_changes_no_position(monkeypatch):
+    _, vectors, _, _ = planted(4, 200)
+    graph = unfold.neighbour_graph(vectors.astype(np.float32))
+    start = vectors[:, :2].copy()
+    unfold._kernel.cache_clear()
+    kept = unfold.unfold(graph, start)
+    assert unfold._kernel.cache_info().hits > 50
+    monkeypatch.setattr(unfold, "_kernel", unfold._kernel.__wrapped__)
+    np.testing.assert_array_equal(unfold.unfold(graph, start), kept)

@@ -7,6 +7,8 @@ same order give the same plane.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft2, next_fast_len, rfft2
@@ -130,6 +132,9 @@ def _four_nodes(corner: Ints, part: Array, side: int) -> tuple[Ints, Array]:
     return nodes, np.stack(shares, axis=1)
 
 
-def _kernel(side: int, cell: float) -> Array:
+@lru_cache(maxsize=2)  # most steps have the grid of the step before
+def _kernel(side: int, cell: float) -> npt.NDArray[np.complex128]:
     away = np.minimum(np.arange(side), side - np.arange(side)) * cell
-    return rfft2(1.0 / (1.0 + away[:, None] ** 2 + away[None, :] ** 2))
+    kernel: npt.NDArray[np.complex128] = rfft2(1.0 / (1.0 + away[:, None] ** 2 + away[None, :] ** 2))
+    kernel.setflags(write=False)
+    return kernel
