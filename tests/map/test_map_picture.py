@@ -2,6 +2,7 @@
 
 import base64
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from coterie import TopicModel
 from coterie.errors import InputError
-from coterie.map.groups import FEWEST, groups_of
+from coterie.map.groups import FEWEST, Group, groups_of
 from coterie.map.labels import Name, place_names, wrapped
 from coterie.map.picture import DARK, HEIGHT, LIGHT, WIDTH, Topic, draw_map
 from coterie.map.words import neighbourhood_words
@@ -92,20 +93,52 @@ def test_words_lie_where_their_texts_do():
     assert {word.level for word in words} == {0, 1, 2}
 
 
-def test_groups_are_branches_of_the_tree():
-    def tree(ids, height):
-        if len(ids) == 1:
-            return Branch((ids[0],), f"topic {ids[0]}", 1, 0.0)
-        half = len(ids) // 2
-        parts = (tree(ids[:half], height / 2), tree(ids[half:], height / 2))
-        return Branch(tuple(ids), f"from {ids[0]}", len(ids), height, parts)
+def tree(ids, height=8.0):
+    """A tree of topics that parts them in halves."""
+    if len(ids) == 1:
+        return Branch((ids[0],), f"topic {ids[0]}", 1, 0.0)
+    half = len(ids) // 2
+    parts = (tree(ids[:half], height / 2), tree(ids[half:], height / 2))
+    return Branch(tuple(ids), f"from {ids[0]}, to {ids[-1]}", len(ids), height, parts)
 
-    where = {at: (at / 64, 0.0) for at in range(64)}
-    found = groups_of(tree(list(range(64)), 8.0), where)
+
+def topics_of(n):
+    """Topics whose words are their neighbours in the tree of all."""
+    return [SimpleNamespace(id=at, terms=(f"from {at}", f"to {at}")) for at in range(n)]
+
+
+def in_rows(n):
+    """Eight topics to a row: a branch of eight lies together."""
+    return np.array([(at % 8 / 8, at // 8 / 8) for at in range(n)])
+
+
+def test_groups_are_branches_of_the_tree():
+    at = in_rows(64)[:, ::-1] * [1.0, 0.4]
+    found = groups_of(tree(list(range(64))), topics_of(64), at)
     assert [topic for group in found for topic in group.topics] == list(range(64))
     assert len(found) == 8
-    assert all(where[g.topics[0]][0] <= g.at[0] <= where[g.topics[-1]][0] for g in found)
-    assert groups_of(tree(list(range(FEWEST - 1)), 8.0), where) == []
+    for group in found:
+        low, high = at[list(group.topics)].min(axis=0), at[list(group.topics)].max(axis=0)
+        assert (low - 1e-9 <= group.at).all()
+        assert (group.at <= high + 1e-9).all()
+    few = FEWEST - 1
+    assert groups_of(tree(list(range(few))), topics_of(few), in_rows(few)) == []
+
+
+def test_a_topic_far_away_is_not_of_its_group_nor_in_its_name():
+    at = in_rows(64)[:, ::-1] * [1.0, 0.4]
+    at[7] = (1.0, 1.0)
+    first = groups_of(tree(list(range(64))), topics_of(64), at)[0]
+    assert first.topics == tuple(range(7))
+    assert first.label == "from 0"
+
+
+def test_a_scattered_branch_gives_way_to_its_parts():
+    at = in_rows(64)[:, ::-1] * [1.0, 0.4]
+    at[4:8] += (1.0, 0.0)
+    found = groups_of(tree(list(range(64))), topics_of(64), at)
+    assert all(np.ptp(at[list(group.topics)], axis=0).max() < 0.5 for group in found)
+    assert not any({0, 7} <= set(group.topics) for group in found)
 
 
 @pytest.mark.parametrize("ground", ["light", "dark"])
@@ -118,3 +151,46 @@ def test_a_model_draws_its_map(ground):
     assert "Tickets <b>" in said
     with pytest.raises(InputError, match="ground must be 'light' or 'dark'"):
         map_picture(model, ground="blue")
+
+
+ON_EACH_OTHER = """() => {
+  const boxes = [...document.querySelectorAll("text")].map((one) => [one.textContent, one.getBBox()]), found = [];
+  for (const [name, a] of boxes) for (const [other, b] of boxes)
+    if (name < other && a.x < b.x + b.width && b.x < a.x + a.width
+      && a.y + 0.12 * a.height < b.y + 0.88 * b.height && b.y + 0.12 * b.height < a.y + 0.88 * a.height) found.push([name, other]);
+  return [boxes.length, found];
+}"""
+
+
+@pytest.mark.parametrize("family", ["", "DejaVu Sans", "serif"])
+def test_names_do_not_meet_as_a_browser_draws_them(browser, family):
+    rng = np.random.default_rng(0)
+    words = [
+        "wrong",
+        "order",
+        "hub",
+        "gear",
+        "chain",
+        "www",
+        "mmm",
+        "WIFI",
+        "payment",
+        "account",
+        "tyre",
+        "Motor",
+        "illicit",
+        "workshop",
+    ]
+    labels = [f"{', '.join(rng.choice(words, 3))} {at}" for at in range(80)]
+    places = rng.uniform(0, 1, (80, 2))
+    named = [Topic(label, 100 - n, "#3a7bd5", tuple(places[n])) for n, label in enumerate(labels)]
+    at = np.repeat(places, 5, axis=0) + rng.normal(0, 0.01, (400, 2))
+    groups = [Group("workshop, motor", (), (0.3, 0.3)), Group("payment", (), (0.6, 0.6))]
+    drawn = draw_map(at, np.repeat(np.arange(80), 5), named, groups=groups)
+    page = browser.new_page(viewport={"width": 1600, "height": 1000})
+    page.set_content(drawn.replace("Inter,", f"'{family}'," if family else "Inter,"))
+    number, found = page.evaluate(ON_EACH_OTHER)
+    page.close()
+    assert number > 30
+    assert "PAYMENT" in drawn
+    assert found == []

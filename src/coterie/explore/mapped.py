@@ -8,7 +8,7 @@ from coterie.explore.opened import OpenedRun
 from coterie.explore.schemas_map import MapGroup, MapNames, MapWord
 from coterie.explore.selection import priority
 from coterie.map.colours import colours
-from coterie.map.groups import groups_of
+from coterie.map.groups import FEWEST, Group, groups_of
 from coterie.map.picture import GROUNDS, Topic, draw_map
 from coterie.map.words import neighbourhood_words
 
@@ -19,11 +19,13 @@ _TEXTS, _POINTS = 20_000, 20_000
 def map_names(opened: OpenedRun) -> MapNames:
     """Groups of topics, and words of neighbourhoods once texts are counted."""
     words = _words(opened) if opened.counted.ready else None
-    if len(opened.topics) < 2:
-        return MapNames(groups=[], words=words)
-    where = {brief.id: brief.at for brief in opened.panel.briefs()}
-    groups = [MapGroup(**vars(one)) for one in groups_of(opened.model.hierarchy(), where)]
-    return MapNames(groups=groups, words=words)
+    return MapNames(groups=[MapGroup(**vars(one)) for one in _groups(opened)], words=words)
+
+
+def _groups(opened: OpenedRun) -> list[Group]:
+    if len(opened.topics) < FEWEST:
+        return []
+    return groups_of(opened.model.hierarchy(), opened.topics, opened.text_map().topics.positions)
 
 
 def _words(opened: OpenedRun) -> list[MapWord]:
@@ -52,4 +54,4 @@ def map_picture(opened: OpenedRun, ground: str) -> str:
     note = f"{opened.model.n_texts_:,} texts in {len(named):,} topics"
     at = drawn.at[some].astype(np.float64)
     topics = rows.topic[some].astype(np.int64)
-    return draw_map(at, topics, named, opened.name, note, GROUNDS[ground])
+    return draw_map(at, topics, named, opened.name, note, GROUNDS[ground], _groups(opened))

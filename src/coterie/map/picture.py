@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import gaussian_filter
 
+from coterie.map.groups import Group
 from coterie.map.labels import Name, Placed, place_names
 
 Array = npt.NDArray[np.float64]
@@ -22,6 +23,8 @@ Ints = npt.NDArray[np.int64]
 WIDTH, HEIGHT, _SIDE, _TOP = 1600.0, 1000.0, 190.0, 60.0
 #: Type of the largest and of the smallest topic.
 _LARGEST, _SMALLEST = 25.0, 12.5
+#: Type of a group of topics.
+_GROUP = 22.0
 #: Pixels of a cell of the shading, and over how many cells it is soft.
 _SHADE_CELL, _SOFT = 8, 3.0
 _FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Noto Sans', sans-serif"
@@ -47,8 +50,8 @@ class Ground:
     point: float
 
 
-LIGHT = Ground("#ffffff", "#1d2329", "#8b949e", 0.62)
-DARK = Ground("#15181c", "#e8eaed", "#6b737c", 0.72)
+LIGHT = Ground("#ffffff", "#1d2329", "#8b949e", 0.85)
+DARK = Ground("#15181c", "#e8eaed", "#6b737c", 0.95)
 GROUNDS = {"light": LIGHT, "dark": DARK}
 
 
@@ -59,20 +62,25 @@ def draw_map(
     title: str = "",
     note: str = "",
     ground: Ground = LIGHT,
+    groups: Sequence[Group] = (),
 ) -> str:
     """Draw texts as points in the colours of their topics, with names as on a printed map.
 
     `at` are texts × 2 on the map, `topics` numbers in `named` (−1: none), the largest topic first.
+    `groups` of topics are named in capitals.
     """
     there = np.isfinite(at).all(axis=1) & (topics >= 0)
     points, own = _fitted(at[there]), topics[there]
-    anchors = _fitted(np.array([topic.at for topic in named]).reshape(-1, 2), at[there])
     most, part = max((topic.size for topic in named), default=1), 1.0 if len(named) <= 40 else 0.85
     names = [
-        Name(topic.label, round(part * _type(topic.size, most), 1), (float(x), float(y)))
-        for topic, (x, y) in zip(named, anchors, strict=True)
+        Name(topic.label, round(part * _type(topic.size, most), 1), (x, y))
+        for topic, (x, y) in zip(named, _anchors(named, at[there]), strict=True)
     ]
-    placed = place_names(names, points, WIDTH, HEIGHT)
+    above = [
+        Name(group.label.upper(), _GROUP, (x, y), 0.06 * _GROUP)
+        for group, (x, y) in zip(groups, _anchors(groups, at[there]), strict=True)
+    ]
+    placed = place_names([*above, *names], points, WIDTH, HEIGHT)
     colour = {name: topic.colour for name, topic in zip(names, named, strict=True)}
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" '
@@ -81,8 +89,8 @@ def draw_map(
         f'<rect width="{WIDTH:.0f}" height="{HEIGHT:.0f}" fill="{ground.paper}"/>',
         _shading(points, own, named),
         *_points(points, own, named, ground),
-        *(_leader(one, ground) for one in placed if one.aside),
-        *(_name(one, colour[one.name], ground) for one in placed),
+        *(_leader(one, ground) for one in placed if one.aside and not one.name.spacing),
+        *(_name(one, colour.get(one.name, ground.line), ground) for one in placed),
         _words(title, 32, 40, 22, 700, ground.ink),
         _words(note, 32, HEIGHT - 26, 14, 400, ground.line),
         "</svg>",
@@ -104,6 +112,12 @@ def _fitted(at: Array, of: Array | None = None) -> Array:
     room = np.array([WIDTH - 2 * _SIDE, HEIGHT - 2 * _TOP])
     scale = float((room / np.maximum(high - low, 1e-9)).min()) if (high > low).any() else 0.0
     return np.array([WIDTH, HEIGHT]) / 2 + (at - (low + high) / 2) * scale
+
+
+def _anchors(named: Sequence[Topic | Group], of: Array) -> list[list[float]]:
+    """Where names belong, in pixels."""
+    places: list[list[float]] = _fitted(np.array([one.at for one in named]).reshape(-1, 2), of).tolist()
+    return places
 
 
 def _points(points: Array, own: Ints, named: Sequence[Topic], ground: Ground) -> list[str]:
@@ -173,8 +187,9 @@ def _name(placed: Placed, colour: str, ground: Ground) -> str:
         for row, line in enumerate(placed.lines)
     )
     weight, fill = 700 if size > 17 else 600, _mixed(colour, ground.ink)
+    spacing = f' letter-spacing="{placed.name.spacing:.1f}"' if placed.name.spacing else ""
     return (
-        f'<text font-size="{size}" font-weight="{weight}" text-anchor="middle" fill="{fill}" '
+        f'<text font-size="{size}"{spacing} font-weight="{weight}" text-anchor="middle" fill="{fill}" '
         f'stroke="{ground.paper}" stroke-width="{0.28 * size:.1f}" stroke-linejoin="round" '
         f'stroke-opacity="0.85" paint-order="stroke">{lines}</text>'
     )

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.map.colours import colours
+from coterie.map.groups import FEWEST, groups_of
 from coterie.progress import tell
 from coterie.report import checks, wording
 from coterie.report.facts import NONE, Facts
@@ -59,7 +60,7 @@ def content(
         "findings": findings(topics, of_texts, usable_dates(columns, len(of_texts))[0], found),
         "checks": _checks(facts, info, topics),
         "topics": _cards(facts, topics),
-        "map": _map(facts),
+        "map": {**_map(facts), "groups": _groups(facts, topics)},
         "similarity": _similarity(facts, topics),
         "tree": _branch(model.hierarchy()) if len(topics) > 1 else None,
         "time": over_time(columns, of_texts, len(topics), found),
@@ -192,6 +193,16 @@ def _map(facts: Facts) -> dict[str, Any]:
         "known": len(facts.known_rows),
         "extent": [round(_STEPS * value) for value in facts.map.landmarks.extent],
     }
+
+
+def _groups(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
+    if len(topics) < FEWEST:
+        return []
+    found = groups_of(facts.model.hierarchy(), topics, facts.map.positions)
+    return [
+        {"label": wording.topic_label(one.label), "at": [round(_STEPS * value) for value in one.at]}
+        for one in found
+    ]
 
 
 def within(texts: Sequence[str], most_bytes: int, most: int) -> tuple[list[str], int]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.map.groups import Group
 from coterie.map.picture import Topic, draw_map
 from coterie.report.wording import many, share
 
@@ -125,8 +126,10 @@ def _picture(content: Mapping[str, Any]) -> str:
     points, facts = content["map"], content["facts"]
     at = np.column_stack([points["x"], points["y"]]).astype(np.float64).reshape(-1, 2)
     named = [Topic(one["label"], one["size"], one["colour"], tuple(one["at"])) for one in content["topics"]]
+    groups = [Group(one["label"], (), tuple(one["at"])) for one in points["groups"]]
     note = f"{many(facts['texts'], 'text')} in {many(facts['topics'], 'topic')}"
-    return draw_map(at, np.array(points["topic"], dtype=np.int64), named, content["title"], note)
+    topics = np.array(points["topic"], dtype=np.int64)
+    return draw_map(at, topics, named, content["title"], note, groups=groups)
 
 
 def _plain(content: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.errors import InputError
 from coterie.map.colours import colours
+from coterie.map.groups import FEWEST, groups_of
 from coterie.map.landmarks import text_keys
 from coterie.map.picture import GROUNDS, Topic, draw_map
 
@@ -41,4 +42,6 @@ def map_picture(model: TopicModel, title: str = "", *, ground: str = "light") ->
     ]
     note = f"{model.n_texts_:,} texts in {len(named):,} topics"
     at, topics = scores.position[some].astype(np.float64), number[scores.topic[some]]
-    return draw_map(at, topics, named, title, note, GROUNDS[ground])
+    ordered = [model.topics[place] for place in described.by_size]
+    groups = groups_of(model.hierarchy(), ordered, described.map.positions) if len(named) >= FEWEST else []
+    return draw_map(at, topics, named, title, note, GROUNDS[ground], groups)
