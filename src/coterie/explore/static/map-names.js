@@ -1,9 +1,9 @@
 // Names over the map, as elements: groups from far, topics, words of the neighbourhood closer, texts at last.
 import { bdi, cut, h } from "./dom.js";
-import { Crowd, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
+import { Crowd, fromFar, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
 
 // from which zoom on words of each level stand there; topics come smaller beside them
-const WORDS = [2.2, 4.5, 10], GROUPS = 1.7, GROUP = 16.5;
+const WORDS = [2.2, 4.5, 10], GROUPS = 1.7, GROUP = 16.5, FAR = 1.3; // closer than FAR all topics are named beside groups
 
 export class Names {
   constructor(layer, lines) {
@@ -68,7 +68,7 @@ export class Names {
   }
 
   find(view, chosen, blocked, points) {
-    const narrow = view.width < 520, crowd = new Crowd(points, view), wanted = this.wanted(view, chosen, narrow);
+    const narrow = view.width < 520, crowd = new Crowd(points, view, chosen), wanted = this.wanted(view, chosen, narrow);
     // a name that was there stays as it was: names must not jump while the map is dragged
     const before = new Map(this.seen && Math.abs(view.zoom / this.seen.zoom - 1) < 0.02 ? this.shown.map((name) => [name.key, name]) : []);
     for (const name of wanted) {
@@ -77,16 +77,22 @@ export class Names {
       if (was && was.size === name.size) name.kept = [was.x - was.at[0], was.y - was.at[1]];
     }
     const most = Math.max((view.width * view.height) / (narrow ? 9000 : 7500), 10);
-    return placeNames(wanted, view, { width: (line, size) => this.width(line, size), crowd, blocked, most });
+    return placeNames(wanted, view, { width: (line, size) => this.width(line, size), crowd, blocked, most, room: this.far(view) ? fromFar(view, narrow).room : undefined });
+  }
+
+  /** Whether so much is in sight that groups stand for most of their topics. */
+  far(view) {
+    return this.groups.length > 0 && view.zoom < FAR;
   }
 
   /** What could stand on the map at this zoom, the most important first. */
   wanted(view, chosen, narrow) {
-    const { zoom } = view, { topics, groups } = this, sizes = typeSizes(topics, view), far = groups.length > 0 && zoom < GROUPS;
+    const { zoom } = view, { topics, groups } = this, sizes = typeSizes(topics, view);
     const named = topics.map((topic, at) => ({ kind: "topic", key: `t${topic.id}`, topic: at, spot: topic.at, lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)),
-      size: sizes[at] }));
-    const first = chosen < 0 ? [] : [named[chosen]], others = named.filter((_, at) => at !== chosen);
-    const above = far ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4 })) : [];
+      size: sizes[at], far: narrow ? 4 : 6 }));
+    const first = chosen < 0 ? [] : [named[chosen]], largest = named.filter((_, at) => at !== chosen).sort((a, b) => topics[b.topic].size - topics[a.topic].size);
+    const others = this.far(view) ? largest.slice(0, fromFar(view, narrow).topics) : largest;
+    const above = zoom < GROUPS ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4 })) : [];
     const texts = this.texts.map((one) => ({ kind: "text", key: `x${one.row}`, topic: -1, spot: one.at, lines: wrapped(cut(one.text, 110), 40), size: 11.5 }));
     const level = WORDS.filter((from) => zoom >= from).length - 1, taken = new Set(topics.filter((topic) => topic.label).flatMap((topic) => (zoom < 10 ? topic.label.split(", ") : [])));
     const words = texts.length ? [] : this.words.filter((word) => word.level === level && !taken.has(word.term)).sort((a, b) => b.texts - a.texts)

@@ -1,9 +1,11 @@
 // The map: texts as points, topics by name. Nothing is fetched, and nothing moves by itself.
 import { topics } from "./content.js";
 import { cut } from "./dom.js";
-import { Crowd, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
+import { Crowd, fromFar, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
 import { drawShading, shading } from "./map-shade.js";
 import { View } from "./map-view.js";
+
+const FAR = 1.3; // nearer than this all topics are named, without groups
 
 export class TopicMap {
   constructor(canvas, points, tell) {
@@ -81,13 +83,16 @@ export class TopicMap {
     const width = (line, size) => { brush.font = font(size); return brush.measureText(line).width; };
     const sizes = typeSizes(topics, view);
     const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: sizes[at],
-      lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)) }));
+      lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)), far: narrow ? 4 : 6 }));
     if (this.chosen >= 0) names.unshift(...names.splice(this.chosen, 1));
-    const placed = placeNames(names, view, { width, crowd: new Crowd(this.points, view), most: Math.max((view.width * view.height) / 7000, 10) });
+    const far = this.points.groups.length && view.zoom < FAR ? fromFar(view, narrow) : null;
+    const groups = far ? this.points.groups.map(({ label, at }) => ({ topic: -1, at: view.screen(...at), size: narrow ? 13 : 16, far: 4, lines: wrapped(label.toUpperCase(), narrow ? 14 : 24) })) : [];
+    const some = far ? [...names.slice(0, this.chosen < 0 ? 0 : 1), ...groups, ...names.slice(this.chosen < 0 ? 0 : 1, far.topics)] : names;
+    const placed = placeNames(some, view, { width, crowd: new Crowd(this.points, view, this.chosen), most: Math.max((view.width * view.height) / 7000, 10), room: far ? far.room : undefined });
     brush.strokeStyle = tint.ink;
     brush.lineWidth = 1;
     brush.globalAlpha = 0.35;
-    for (const name of placed) if (name.aside) brush.stroke(new Path2D(leader(name)));
+    for (const name of placed) if (name.aside && name.topic >= 0) brush.stroke(new Path2D(leader(name)));
     Object.assign(brush, { textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4, strokeStyle: tint.paper, fillStyle: tint.ink });
     for (const name of placed) {
       brush.font = font(name.size);
