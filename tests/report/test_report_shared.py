@@ -100,3 +100,30 @@ def test_no_name_stands_for_two_files():
     assert {"dom.js", "numbers.js", "charts.js", "palette.css"} <= shared
     for package, folder in (("coterie.report", "templates"), ("coterie.explore", "static")):
         assert not shared & {file.name for file in files(package).joinpath(folder).iterdir()}
+
+
+PLACED = """([chosen, spread]) => {
+  const { Crowd, placeNames } = modules["map-layout.js"], points = { x: [], y: [], topic: [] };
+  const view = { width: 390, height: 400, matrix: () => [1, 0, 0, 1, 0, 0] };
+  const put = (x, y, topic) => { points.x.push(x); points.y.push(y); points.topic.push(topic); };
+  for (let x = 200 - spread; x <= 200 + spread; x += 5) for (let y = 200 - spread; y <= 200 + spread; y += 5) put(x, y, 1);
+  put(200, 200, 0);
+  const names = [{ topic: 0, at: [200, 200], size: 12, lines: ["small"] }, { topic: 1, at: [200, 200], size: 12, lines: ["around"] }];
+  return placeNames(names, view, { width: (line) => 7 * line.length, crowd: new Crowd(points, view, chosen) })
+    .map(({ topic, x, y, half, high }) => [topic, points.x.filter((left, at) => points.topic[at] !== topic
+      && Math.abs(left - x) < half && Math.abs(points.y[at] - y) < high).length, Math.abs(x - 200) > spread || Math.abs(y - 200) > spread]);
+}"""
+
+
+def test_a_name_hides_no_other_topic_and_nothing_hides_the_chosen_one(show):
+    page = show("tiny")
+    assert [name[0] for name in page.evaluate(PLACED, [-1, 150])] == [1]
+    assert [name[0] for name in page.evaluate(PLACED, [0, 150])] == [
+        0,
+        1,
+    ]  # the chosen one has its name in any case
+    small, around = page.evaluate(PLACED, [-1, 25])
+    assert (small[:2], around[0]) == ([0, 0], 1)
+    beside = page.evaluate(PLACED, [1, 25])
+    assert beside
+    assert all(away for *_, away in beside)  # no point of the chosen topic is covered

@@ -26,17 +26,19 @@ _LETTERS = {
     **dict.fromkeys("tfrJ()[]", 0.5),
     **dict.fromkeys("mwMW@%", 1.08),
 }
+#: Space between the letters of the name of an area, by the size of the type.
+SPACING = 0.06
 _CAPITAL, _OTHER, _FOREIGN = 0.85, 0.72, 0.9
 
 
 @dataclass(frozen=True)
 class Name:
-    """A name, the size of its type in pixels, the point that it names, and the space between its letters."""
+    """A name, the size of its type in pixels, the point that it names, and whether that is an area."""
 
     text: str
     size: float
     at: tuple[float, float]
-    spacing: float = 0.0
+    area: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,15 @@ def place_names(names: Sequence[Name], points: Array, width: float, height: floa
     taken: list[Placed] = []
     for name in names:
         lines = wrapped(name.text)
-        half = max(line_width(line, name.size) + name.spacing * len(line) for line in lines) / 2 + 3
+        half = max(line_width(line, name.size, name.area) for line in lines) / 2 + 3
         high = 0.58 * name.size * len(lines) + 1
         spots = _spots(name, half, high, width, height)
         free = [spot for spot in spots if _free(spot, half, high, taken)]
         if not free:
             continue
         covered = np.array([_inside(sums, x - half, y - high, x + half, y + high) for x, y in free])
-        way = np.array([_gap(name.at, x, y, half, high) for x, y in free])
+        near = (0.0, 0.0) if name.area else (half, high)
+        way = np.array([_gap(name.at, x, y, *near) for x, y in free])
         area = max((2 * half / CELL) * (2 * high / CELL), 1.0)
         cost = _COVERED * covered / area + _WAY * way / name.size
         x, y = free[int(np.argmin(np.round(cost, 6)))]
@@ -101,9 +104,9 @@ def wrapped(text: str, most: int = _LINE) -> list[str]:
     return lines
 
 
-def line_width(text: str, size: float) -> float:
+def line_width(text: str, size: float, spaced: bool = False) -> float:
     """How wide a line of text is at most, in bold type of one of the common fonts."""
-    return size * sum(_letter(letter) for letter in text)
+    return size * sum(_letter(letter) + SPACING * spaced for letter in text)
 
 
 def _letter(letter: str) -> float:

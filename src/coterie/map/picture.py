@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.ndimage import gaussian_filter
 
 from coterie.map.groups import Group
-from coterie.map.labels import Name, Placed, place_names
+from coterie.map.labels import SPACING, Name, Placed, place_names
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -77,7 +77,7 @@ def draw_map(
         for topic, (x, y) in zip(named, _anchors(named, at[there]), strict=True)
     ]
     above = [
-        Name(group.label.upper(), _GROUP, (x, y), 0.06 * _GROUP)
+        Name(group.label.upper(), _GROUP, (x, y), area=True)
         for group, (x, y) in zip(groups, _anchors(groups, at[there]), strict=True)
     ]
     placed = place_names([*above, *names], points, WIDTH, HEIGHT)
@@ -89,7 +89,7 @@ def draw_map(
         f'<rect width="{WIDTH:.0f}" height="{HEIGHT:.0f}" fill="{ground.paper}"/>',
         _shading(points, own, named),
         *_points(points, own, named, ground),
-        *(_leader(one, ground) for one in placed if one.aside and not one.name.spacing),
+        *(_leader(one, ground) for one in placed if one.aside and not one.name.area),
         *(_name(one, colour.get(one.name, ground.line), ground) for one in placed),
         _words(title, 32, 40, 22, 700, ground.ink),
         _words(note, 32, HEIGHT - 26, 14, 400, ground.line),
@@ -187,7 +187,7 @@ def _name(placed: Placed, colour: str, ground: Ground) -> str:
         for row, line in enumerate(placed.lines)
     )
     weight, fill = 700 if size > 17 else 600, _mixed(colour, ground.ink)
-    spacing = f' letter-spacing="{placed.name.spacing:.1f}"' if placed.name.spacing else ""
+    spacing = f' letter-spacing="{SPACING * size:.1f}"' if placed.name.area else ""
     return (
         f'<text font-size="{size}"{spacing} font-weight="{weight}" text-anchor="middle" fill="{fill}" '
         f'stroke="{ground.paper}" stroke-width="{0.28 * size:.1f}" stroke-linejoin="round" '

@@ -92,7 +92,7 @@ export class Names {
       size: sizes[at], far: narrow ? 4 : 6 }));
     const first = chosen < 0 ? [] : [named[chosen]], largest = named.filter((_, at) => at !== chosen).sort((a, b) => topics[b.topic].size - topics[a.topic].size);
     const others = this.far(view) ? largest.slice(0, fromFar(view, narrow).topics) : largest;
-    const above = zoom < GROUPS ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4 })) : [];
+    const above = zoom < GROUPS ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4, middle: true })) : [];
     const texts = this.texts.map((one) => ({ kind: "text", key: `x${one.row}`, topic: -1, spot: one.at, lines: wrapped(cut(one.text, 110), 40), size: 11.5 }));
     const level = WORDS.filter((from) => zoom >= from).length - 1, taken = new Set(topics.filter((topic) => topic.label).flatMap((topic) => (zoom < 10 ? topic.label.split(", ") : [])));
     const words = texts.length ? [] : this.words.filter((word) => word.level === level && !taken.has(word.term)).sort((a, b) => b.texts - a.texts)

@@ -73,7 +73,7 @@ export function wrapped(text, most = 22) {
 
 /**
  * Places for names, the first first; one that finds none, or only over the points of another topic, waits until there is room. The chosen topic has its name in any case.
- * `names` are { topic, at: [x, y] in pixels, lines, size, far: how many rings around are tried, kept: where it was, from `at` }, `width(line, size)` the pixels a line takes, `blocked` boxes [left, top, right,
+ * `names` are { topic, at: [x, y] in pixels, lines, size, far: how many rings around are tried, kept: where it was, from `at`, middle: whether its middle shall be near }, `width(line, size)` the pixels a line takes, `blocked` boxes [left, top, right,
  * bottom] that stay free, `room` the pixels between names. Gives the same with x, y (the middle), half, high (half of width and height), and aside: a line must lead there.
  */
 export function placeNames(names, view, { width, crowd, blocked = [], most = Infinity, room = 2 }) {
@@ -95,7 +95,8 @@ export function placeNames(names, view, { width, crowd, blocked = [], most = Inf
         const angle = (2 * Math.PI * turn) / WAYS, across = Math.cos(angle), down = Math.sin(angle);
         const x = left + across * (ring * size + (ring ? half * Math.abs(across) : 0)), y = top + down * (ring * size + (ring ? high * Math.abs(down) : 0));
         if (!free(x, y, half, high)) continue;
-        const way = Math.hypot(Math.max(Math.abs(x - left) - half, 0), Math.max(Math.abs(y - top) - high, 0));
+        const [gapX, gapY] = name.middle ? [0, 0] : [half, high]; // what stands for an area stands in the middle of it
+        const way = Math.hypot(Math.max(Math.abs(x - left) - gapX, 0), Math.max(Math.abs(y - top) - gapY, 0));
         const cost = COVERED * crowd.covered(x - half, y - high, x + half, y + high) + (WAY * way) / size;
         if (cost >= least - 1e-6) continue;
         const hidden = hides(x, y) ? HIDDEN : 0;
