@@ -25,7 +25,7 @@ def test_title_and_landmarks(show):
     assert page.locator("h1").inner_text() == "Topics of tickets.csv"
     parts = page.locator("main > section")
     assert [parts.nth(i).get_attribute("id") for i in range(parts.count())] == [
-        "findings", "sizes", "time", "classes", "map", "topics", "relations", "checks", "number", "agreement", "meaning",
+        "findings", "map", "sizes", "time", "classes", "topics", "relations", "checks", "number", "agreement", "meaning",
     ]  # fmt: skip
     assert page.locator("main > section > h2").count() == parts.count()
     levels = page.eval_on_selector_all("h1,h2,h3,h4", "all => all.map(h => Number(h.tagName[1]))")
@@ -128,6 +128,20 @@ def test_the_table_of_changes_is_ordered_by_growth(show, grown):
     frame = grown[0].changes(grown[2]["dates"]).filter(pl.col("against") == "earlier months")
     assert numbers() == frame.sort("change", descending=True)["topic"].to_list()
     assert "↑ new" in rows.nth(0).inner_text() + rows.nth(1).inner_text()
+
+
+def test_a_telephone_shows_all_of_the_table_of_changes(show):
+    page = show("grown", 390, 844)
+    cut = """() => [...document.querySelectorAll("#time .changes td, #time .changes th")].filter((cell) => cell.offsetWidth
+      && (cell.scrollWidth > cell.clientWidth + 1 || cell.getBoundingClientRect().right > 377)).length"""
+    assert page.evaluate(cut) == 0
+    assert page.evaluate("document.querySelector('#time .scroll').scrollWidth") <= 362
+    first = page.locator("#time .changes tbody tr").first.locator("td.change")
+    assert first.count() == 2
+    assert [cell.is_visible() for cell in first.all()] == [True, True]
+    said = first.first.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert said == f'"{first.first.get_attribute("data-against")}"'
+    assert said.startswith('"against ')
 
 
 def test_classes_and_their_largest_topics(show, grown):
@@ -337,7 +351,7 @@ def test_three_texts(show):
     page = show("tiny")
     assert page.locator(".card").count() == 1
     parts = page.eval_on_selector_all("main > section", "all => all.map(part => part.id)")
-    assert parts == ["findings", "sizes", "map", "topics", "checks", "number", "meaning"]
+    assert parts == ["findings", "map", "sizes", "topics", "checks", "number", "meaning"]
     assert "late parcel" in page.locator(".card").inner_text()
     assert "1 text (33 %) has no known word" in page.locator("#checks").inner_text()
 

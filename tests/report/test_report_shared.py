@@ -108,10 +108,11 @@ PLACED = """([chosen, spread]) => {
   const put = (x, y, topic) => { points.x.push(x); points.y.push(y); points.topic.push(topic); };
   for (let x = 200 - spread; x <= 200 + spread; x += 5) for (let y = 200 - spread; y <= 200 + spread; y += 5) put(x, y, 1);
   put(200, 200, 0);
+  if (chosen === 1) for (let x = 0; x < 390; x += 5) for (let y = 0; y < 400; y += 5) if (Math.max(Math.abs(x - 200), Math.abs(y - 200)) > spread) put(x, y, -1);
   const names = [{ topic: 0, at: [200, 200], size: 12, lines: ["small"] }, { topic: 1, at: [200, 200], size: 12, lines: ["around"] }];
   return placeNames(names, view, { width: (line) => 7 * line.length, crowd: new Crowd(points, view, chosen) })
-    .map(({ topic, x, y, half, high }) => [topic, points.x.filter((left, at) => points.topic[at] !== topic
-      && Math.abs(left - x) < half && Math.abs(points.y[at] - y) < high).length, Math.abs(x - 200) > spread || Math.abs(y - 200) > spread]);
+    .map(({ topic, x, y, half, high }) => [topic, points.x.filter((left, at) => points.topic[at] >= 0 && points.topic[at] !== topic
+      && Math.abs(left - x) < half && Math.abs(points.y[at] - y) < high).length, Math.abs(x - 200) > spread + half || Math.abs(y - 200) > spread + high]);
 }"""
 
 

@@ -3,7 +3,7 @@ import { byId, h } from "./dom.js";
 import { agreementPart, cardsPart, checksPart, classesPart, editsPart, findingsPart, foot, head, mapPart, meaningPart, numberPart, relationsPart, sizesPart, timePart } from "./sections.js";
 
 const map = mapPart(), cards = cardsPart();
-const parts = [findingsPart(), sizesPart(), timePart(), classesPart(), map.part || map, cards.part, relationsPart(), checksPart(), numberPart(), agreementPart(), editsPart(), meaningPart()].filter(Boolean);
+const parts = [findingsPart(), map.part || map, sizesPart(), timePart(), classesPart(), cards.part, relationsPart(), checksPart(), numberPart(), agreementPart(), editsPart(), meaningPart()].filter(Boolean);
 byId("head").append(...head());
 byId("main").append(...parts);
 byId("foot").append(foot());

@@ -61,14 +61,14 @@ export function sizesPart() {
 }
 
 export function mapPart() {
-  const points = content.map, shown = points.texts.length;
+  const points = content.map, shown = points.texts.length, finger = matchMedia("(hover: none)").matches;
   if (!shown) return section("map", "Map", h("p", { class: "quiet" }, "No text has a known word, so there is nothing to draw."));
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-describedby": "map-help",
     "aria-label": `Map of ${many(topics.length, "topic")} and ${many(shown, "text")}` });
   const readout = h("div", { class: "readout no-print", role: "status", "aria-live": "polite" });
   const about = ({ id, size, share, terms }) => [h("p", {}, topicLink(id)), h("p", { class: "quiet small" }, `${many(size, "text")} · ${percent(share)}`),
     h("p", { class: "quiet small" }, bdi(terms.map(([term]) => term).join(", ")))];
-  const hint = () => h("p", { class: "quiet" }, "Hover over a point to read the text; click it to show only its topic.");
+  const hint = () => h("p", { class: "quiet" }, finger ? "Tap a point to read its text and to show only its topic." : "Hover over a point to read the text; click it to show only its topic.");
   const text = (at, chosen) => [h("p", {}, bdi(points.texts[at])), h("p", { class: "small" }, points.topic[at] === chosen ? null : [topicLink(topics[points.topic[at]].id), " · "],
     h("span", { class: "quiet" }, `confidence ${decimal(points.confidence[at] / 100)}`))];
   const tell = (at, chosen) => readout.replaceChildren(...(chosen < 0 ? [] : about(topics[chosen])), ...(at >= 0 ? text(at, chosen) : chosen < 0 ? [hint()] : []));
@@ -82,13 +82,14 @@ export function mapPart() {
   choice.addEventListener("change", () => map.choose(Number(choice.value)));
   tell(-1, -1);
   const part = section("map", "Map",
-    h("p", { class: "quiet" }, "Each point is a text. Similar topics are close together, and the area of a disc shows the size of its topic. ",
+    h("p", { class: "quiet" }, "Each point is a text, in the colour of its topic. Texts with similar words are close together. The larger a name, the larger its topic. ",
       shown < points.known ? `The map shows a sample of ${count(shown)} of ${count(points.known)} distinct texts.` : ""),
     h("div", { class: "controls no-print" }, h("label", { for: "map-topic" }, "Show"), choice),
     h("div", { class: "map-row" }, frame, readout),
     h("p", { class: "no-print save" }, "Save the picture: ", ["svg", "png"].map((kind) => h("button", { type: "button",
       onclick: () => savePicture(content.picture, "map", kind) }, kind.toUpperCase()))),
-    h("p", { id: "map-help", class: "quiet small no-print" }, "Drag to move. Click the map to zoom with the wheel. Keys: arrows move from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
+    h("p", { id: "map-help", class: "quiet small no-print" }, finger ? "Zoom in with +; then drag to move."
+      : "Drag to move. Click the map to zoom with the wheel. Keys: arrows move from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
   return { part, start: () => { map = new TopicMap(canvas, points, tell); } };
 }
 
@@ -193,8 +194,8 @@ function multiples(time, shown, name, shade) {
 function changesTable(changes, kind, name) {
   const main = changes.against.length - 1, growth = (place) => changes.changes[place][main][0];
   const rows = changes.texts.map((texts, place) => h("tr", {}, h("th", { scope: "row" }, name(place)), h("td", { class: "number" }, count(texts)),
-    h("td", { class: "number" }, percent(changes.shares[place])), changes.changes[place].map(([, points, trend]) =>
-      h("td", { class: `number change ${trend}` }, trend ? h("span", { class: `arrow ${trend}` }, trend === "new" ? "↑ new" : ARROWS[trend]) : null, points))));
+    h("td", { class: "number" }, percent(changes.shares[place])), changes.changes[place].map(([, points, trend], at) =>
+      h("td", { class: `number change ${trend}`, "data-against": `against ${changes.against[at][1]}` }, trend ? h("span", { class: `arrow ${trend}` }, trend === "new" ? "↑ new" : ARROWS[trend]) : null, points))));
   const body = h("tbody", {}, rows);
   const order = { size: rows, growth: rows.map((row, place) => [growth(place), row]).sort((a, b) => b[0] - a[0]).map(([, row]) => row) };
   const choice = h("select", { "aria-label": `Order of the ${kind} that changed`, onchange: () => body.replaceChildren(...order[choice.value]) }, h("option", { value: "size" }, "by size"), h("option", { value: "growth" }, "by growth"));
