@@ -16,7 +16,7 @@ from coterie.report.content import content, within
 from coterie.report.facts import MOST_POINTS
 from coterie.report.findings import findings
 from coterie.report.groups import MOST_CLASSES, Columns, by_class, over_time
-from coterie.report.page import embedded, page
+from coterie.report.page import content_of, embedded, page
 from coterie.report.wording import asked, shortened
 from coterie.topics.changes import Changes, Comparison, Span, share_limits
 
@@ -340,3 +340,13 @@ def test_another_method_and_tokens(tmp_path):
     model = TopicModel(n_topics=2, method="nmf-ncut").fit(texts)
     write_report(tmp_path / "r.html", model, info_of(model))
     assert "late parcel" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_report_from_before_groups_were_named_is_written_again(sample):
+    model, info, columns = sample
+    found = content(model, info)
+    assert found["map"]["groups"] == []  # nine topics need none
+    found["map"]["groups"] = [{"label": "parcels and more", "at": [0, 0]}]
+    assert "PARCELS" in content_of(page(found))["picture"]
+    del found["map"]["groups"]
+    assert "PARCELS" not in content_of(page(found))["picture"]

@@ -59,10 +59,13 @@ class Placed:
         return abs(self.x - x) > self.half + 3 or abs(self.y - y) > self.high + 3
 
 
-def place_names(names: Sequence[Name], points: Array, width: float, height: float) -> list[Placed]:
+def place_names(
+    names: Sequence[Name], points: Array, width: float, height: float, reach: float = _RINGS[-1]
+) -> list[Placed]:
     """Places for names in a picture, the first first; a name that finds none is left out.
 
-    `points` are those of the texts in pixels. A name covers as few of them as it can without going far away.
+    `points` are those of the texts in pixels. A name covers as few of them as it can without going far away,
+    at most `reach` heights of a line.
     """
     sums = _summed(points, width, height)
     taken: list[Placed] = []
@@ -70,7 +73,7 @@ def place_names(names: Sequence[Name], points: Array, width: float, height: floa
         lines = wrapped(name.text)
         half = max(line_width(line, name.size, name.area) for line in lines) / 2 + 3
         high = 0.58 * name.size * len(lines) + 1
-        spots = _spots(name, half, high, width, height)
+        spots = _spots(name, half, high, width, height, reach)
         free = [spot for spot in spots if _free(spot, half, high, taken)]
         if not free:
             continue
@@ -116,10 +119,12 @@ def _letter(letter: str) -> float:
     return known if letter.isascii() else max(known, _FOREIGN)
 
 
-def _spots(name: Name, half: float, high: float, width: float, height: float) -> list[tuple[float, float]]:
+def _spots(
+    name: Name, half: float, high: float, width: float, height: float, reach: float
+) -> list[tuple[float, float]]:
     """Middles of places for a name: over its point, and around it, inside the picture."""
     found = []
-    for ring in _RINGS:
+    for ring in (ring for ring in _RINGS if ring <= reach):
         for turn in range(_DIRECTIONS if ring else 1):
             angle = 2 * np.pi * turn / _DIRECTIONS
             across, down = np.cos(angle), np.sin(angle)

@@ -25,6 +25,8 @@ WIDTH, HEIGHT, _SIDE, _TOP = 1600.0, 1000.0, 190.0, 60.0
 _LARGEST, _SMALLEST = 25.0, 12.5
 #: Type of a group of topics.
 _GROUP = 22.0
+#: How far a name may go from its place, in heights of a line: less far among groups, where there are many.
+_FAR_REACH, _REACH = 9.5, 2.5
 #: Pixels of a cell of the shading, and over how many cells it is soft.
 _SHADE_CELL, _SOFT = 8, 3.0
 _FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Noto Sans', sans-serif"
@@ -80,7 +82,7 @@ def draw_map(
         Name(group.label.upper(), _GROUP, (x, y), area=True)
         for group, (x, y) in zip(groups, _anchors(groups, at[there]), strict=True)
     ]
-    placed = place_names([*above, *names], points, WIDTH, HEIGHT)
+    placed = place_names([*above, *names], points, WIDTH, HEIGHT, _REACH if groups else _FAR_REACH)
     colour = {name: topic.colour for name, topic in zip(names, named, strict=True)}
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" '

@@ -85,8 +85,8 @@ export class TopicMap {
     const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: sizes[at],
       lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)), far: narrow ? 4 : 6 }));
     if (this.chosen >= 0) names.unshift(...names.splice(this.chosen, 1));
-    const far = this.points.groups.length && view.zoom < FAR ? fromFar(view, narrow) : null;
-    const groups = far ? this.points.groups.map(({ label, at }) => ({ topic: -1, at: view.screen(...at), size: narrow ? 13 : 16, far: 4, middle: true, lines: wrapped(label.toUpperCase(), narrow ? 14 : 24) })) : [];
+    const areas = this.points.groups || [], far = areas.length && view.zoom < FAR ? fromFar(view, narrow) : null; // older reports have no groups
+    const groups = far ? areas.map(({ label, at }) => ({ topic: -1, at: view.screen(...at), size: narrow ? 13 : 16, far: 4, middle: true, lines: wrapped(label.toUpperCase(), narrow ? 14 : 24) })) : [];
     const some = far ? [...names.slice(0, this.chosen < 0 ? 0 : 1), ...groups, ...names.slice(this.chosen < 0 ? 0 : 1, far.topics)] : names;
     const placed = placeNames(some, view, { width, crowd: new Crowd(this.points, view, this.chosen), most: Math.max((view.width * view.height) / 7000, 10), room: far ? far.room : undefined });
     brush.strokeStyle = tint.ink;
