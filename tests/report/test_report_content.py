@@ -343,8 +343,7 @@ def test_another_method_and_tokens(tmp_path):
 
 
 def test_a_report_from_before_groups_were_named_is_written_again(sample):
-    model, info, columns = sample
-    found = content(model, info)
+    found = content(*sample[:2])
     assert found["map"]["groups"] == []  # nine topics need none
     found["map"]["groups"] = [{"label": "parcels and more", "at": [0, 0]}]
     assert "PARCELS" in content_of(page(found))["picture"]

@@ -130,12 +130,13 @@ def test_the_table_of_changes_is_ordered_by_growth(show, grown):
     assert "↑ new" in rows.nth(0).inner_text() + rows.nth(1).inner_text()
 
 
-def test_a_telephone_shows_all_of_the_table_of_changes(show):
-    page = show("grown", 390, 844)
+@pytest.mark.parametrize("width", [390, 340])
+def test_a_telephone_shows_all_of_the_table_of_changes(show, width):
+    page = show("grown", width, 844)
     cut = """() => [...document.querySelectorAll("#time .changes td, #time .changes th")].filter((cell) => cell.offsetWidth
-      && (cell.scrollWidth > cell.clientWidth + 1 || cell.getBoundingClientRect().right > 377)).length"""
+      && (cell.scrollWidth > cell.clientWidth + 1 || cell.getBoundingClientRect().right > innerWidth - 13)).length"""
     assert page.evaluate(cut) == 0
-    assert page.evaluate("document.querySelector('#time .scroll').scrollWidth") <= 362
+    assert page.evaluate("document.querySelector('#time .scroll').scrollWidth") <= width - 28
     first = page.locator("#time .changes tbody tr").first.locator("td.change")
     assert first.count() == 2
     assert [cell.is_visible() for cell in first.all()] == [True, True]
@@ -208,6 +209,15 @@ def test_a_finger_taps_a_text(show):
         if page.locator("#map-topic").input_value() != "-1":
             break
     assert page.locator(".readout bdi").count() >= 2
+
+
+def test_the_map_speaks_of_fingers_only_where_there_are_fingers(show):
+    said = [show("sample", 390, 844, has_touch=finger, is_mobile=finger).locator("#map").inner_text().lower()
+            for finger in (True, False)]  # fmt: skip
+    assert "tap a point" in said[0]
+    assert not any(word in said[0] for word in ("hover", "wheel", "keys", "click", "disc"))
+    assert "hover over a point" in said[1]
+    assert "wheel" in said[1]
 
 
 def test_the_map_zooms_by_wheel_buttons_and_keys(show):

@@ -126,9 +126,8 @@ def _picture(content: Mapping[str, Any]) -> str:
     points, facts = content["map"], content["facts"]
     at = np.column_stack([points["x"], points["y"]]).astype(np.float64).reshape(-1, 2)
     named = [Topic(one["label"], one["size"], one["colour"], tuple(one["at"])) for one in content["topics"]]
-    groups = [
-        Group(one["label"], (), tuple(one["at"])) for one in points.get("groups", [])
-    ]  # none in older reports
+    areas = points.get("groups", [])  # older reports have none
+    groups = [Group(one["label"], (), tuple(one["at"])) for one in areas]
     note = f"{many(facts['texts'], 'text')} in {many(facts['topics'], 'topic')}"
     topics = np.array(points["topic"], dtype=np.int64)
     return draw_map(at, topics, named, content["title"], note, groups=groups)

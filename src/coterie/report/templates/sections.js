@@ -195,7 +195,8 @@ function changesTable(changes, kind, name) {
   const main = changes.against.length - 1, growth = (place) => changes.changes[place][main][0];
   const rows = changes.texts.map((texts, place) => h("tr", {}, h("th", { scope: "row" }, name(place)), h("td", { class: "number" }, count(texts)),
     h("td", { class: "number" }, percent(changes.shares[place])), changes.changes[place].map(([, points, trend], at) =>
-      h("td", { class: `number change ${trend}`, "data-against": `against ${changes.against[at][1]}` }, trend ? h("span", { class: `arrow ${trend}` }, trend === "new" ? "↑ new" : ARROWS[trend]) : null, points))));
+      h("td", { class: `number change ${trend}`, "data-against": `against ${changes.against[at][1]}` }, h("span", {},
+        trend ? h("span", { class: `arrow ${trend}` }, trend === "new" ? "↑ new" : ARROWS[trend]) : null, points)))));
   const body = h("tbody", {}, rows);
   const order = { size: rows, growth: rows.map((row, place) => [growth(place), row]).sort((a, b) => b[0] - a[0]).map(([, row]) => row) };
   const choice = h("select", { "aria-label": `Order of the ${kind} that changed`, onchange: () => body.replaceChildren(...order[choice.value]) }, h("option", { value: "size" }, "by size"), h("option", { value: "growth" }, "by growth"));
