@@ -298,3 +298,24 @@ def test_the_map_is_saved_as_a_picture(show, kind):
     assert content.startswith({"svg": b"<svg ", "png": b"\x89PNG"}[kind])
     if kind == "png":
         assert int.from_bytes(content[16:20], "big") == 4000  # wide enough for print
+
+
+WANTED = """async ([zoom, width]) => {
+  const { Names } = await import("/static/map-names.js"), names = new Names(document.createElement("div"), document.createElement("div"));
+  names.show(Array.from({ length: 100 }, (_, at) => ({ id: at, label: `topic ${at}`, size: 1 + at, at: [at / 100, 0] })));
+  names.more({ groups: [{ label: "group", at: [0.5, 0] }], words: [] });
+  const found = names.wanted({ zoom, width, height: 800 }, -1, width < 520), of = (kind) => found.filter((name) => name.kind === kind);
+  return [of("group").length, of("topic").map((name) => name.topic)];
+}"""
+
+
+def test_from_far_groups_stand_with_the_largest_topics_only(show):
+    page = settled(show("/?run=tickets"))
+    groups, wide = page.evaluate(WANTED, [1, 1280])
+    assert groups == 1
+    assert wide == list(range(99, 99 - len(wide), -1))
+    assert 10 < len(wide) < 40
+    assert 0 < len(page.evaluate(WANTED, [1, 390])[1]) < len(wide) / 2
+    groups, closer = page.evaluate(WANTED, [1.6, 1280])
+    assert (groups, len(closer)) == (1, 100)
+    assert page.evaluate(WANTED, [2.56, 1280])[0] == 0
