@@ -25,7 +25,7 @@ export function colouring() {
   if (colour === "confidence") {
     const [low, high] = state.reach, names = Array.from({ length: STEPS }, (_, at) => decimal(low + ((high - low) * (at + 0.5)) / STEPS));
     return { kind: "scale", title: "confidence", colours: names.map((_, at) => between(SURE, at / (STEPS - 1))), names, ends: [`≤ ${decimal(low)}`, `≥ ${decimal(high)}`],
-      note: "Scaled to the values that occur; the lowest and highest 2 % share the end colours." };
+      note: "Stretched over the values that occur." };
   }
   if (!counts) return null;
   if (colour === "date") {
@@ -38,10 +38,10 @@ export function colouring() {
   return { kind: "values", title: column.name, column, colours: column.values.map((_, at) => (column.values.length <= HUES.length || at < HUES.length - 1 ? HUES[at] : OTHER)), names: column.values.map((one) => one.name) };
 }
 
-/** Confidences (0 to 255) between which all but 2 % at either end are, as numbers from 0 to 1; a step apart at least. */
+/** Confidences (0 to 255) between which all but 5 % at either end are, as numbers from 0 to 1; a step apart at least. */
 export function reachOf(confidence) {
   const sorted = Uint8Array.from(confidence).sort(), at = (part) => (sorted.length ? sorted[Math.round(part * (sorted.length - 1))] / 255 : part);
-  const low = at(0.02), high = at(0.98);
+  const low = at(0.05), high = at(0.95);
   return high - low < 0.02 ? [Math.max(0, low - 0.01), Math.min(1, high + 0.01)] : [low, high];
 }
 

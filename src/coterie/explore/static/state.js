@@ -12,7 +12,7 @@ const START = {
   view: "explore", against: null, // compare: the other run
   box: null, // { x, y, zoom } of the map
   colour: null, // of the points: null for topics, "confidence", "date", or the number of a column
-  order: null, list: null, // of the topics: null for by size; list: "columns" shows what columns hold instead
+  order: null, list: null, // of the topics: null for by size, by matches during a search; list: "columns" shows what columns hold instead
   try: null, // text being tried; null: closed, "": open and empty
   tab: null, // narrow pages: topics | map | panel | texts
   // not in the address
