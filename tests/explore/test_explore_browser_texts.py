@@ -176,6 +176,7 @@ def test_export_says_every_filter(show, served, teams):
     )
     until(page, "document.querySelector('#texts-filters').textContent.includes('team: south')")
     page.get_by_role("button", name="export").click()
+    page.locator("dialog .selection li").nth(2).wait_for()
     assert page.locator("dialog .selection li").all_inner_texts() == [
         "class shipping", "team south or east: 1", "since 2024-02-01",
     ]  # fmt: skip
