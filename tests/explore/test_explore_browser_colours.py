@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from explore_live import TEAM
 from explore_pages import like, no_sideways, picture, settled, until, wait_total
@@ -68,9 +69,23 @@ def test_points_take_the_colours_of_dates_and_confidence(show, served, teams):
     before = like(points(page), first).sum()
     assert before > 20
     page.get_by_label("Colour of the points").select_option("confidence")
-    until(page, "document.querySelector('.map-legend .ends').textContent === '01'")
+    until(page, "document.querySelector('.map-legend .ends').textContent.startsWith('≤')")
     settled(page)
     assert "colour=confidence" in page.url
+
+
+def test_colours_of_confidence_go_over_the_values_that_occur(show, served):
+    page = settled(show("/?run=tickets&colour=confidence"))
+    values = []
+    for offset in range(0, 1600, 200):
+        values += [
+            one["confidence"]
+            for one in served.texts("tickets", known="true", limit=200, offset=offset)["rows"]
+        ]
+    until(page, "document.querySelector('.map-legend .ends').textContent !== '≤ 0.00≥ 1.00'")
+    low, high = (float(one[2:]) for one in page.locator(".map-legend .ends span").all_inner_texts())
+    assert (low, high) == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=0.01)
+    assert "values that occur" in page.locator(".map-legend").inner_text()
 
 
 def test_a_colour_that_a_run_does_not_have_is_forgotten(show):
@@ -193,7 +208,33 @@ def test_the_map_counts_as_the_table_does(show, served, teams):
     settled(page)
     total = served.texts(teams, topic=topic, since="2024-02-01", until="2024-03-31")["total"]
     wait_total(page, f"{total} of 400")
-    until(page, "document.querySelector('.map-said').textContent === arg", f"{total} texts match")
+    until(page, "document.querySelector('.map-said').textContent.startsWith(arg)", f"{total} in ")
+    everywhere = served.texts(teams, since="2024-02-01", until="2024-03-31")["total"]
+    assert f"{everywhere} in all topics" in page.locator(".map-said").inner_text()
+    page.get_by_role("button", name="Show the matches of all topics").click()
+    wait_total(page, f"{everywhere} of 400")
+    until(page, "document.querySelector('.map-said').textContent === arg", f"{everywhere} texts match")
+
+
+def test_a_search_that_only_other_topics_have_says_so(show, served, teams):
+    topics = counts(served, teams, q="parcel")["topics"]
+    empty = min(topics, key=lambda one: one["count"])["id"]
+    total = served.texts(teams, q="parcel")["total"]
+    page = settled(show(f"/?run={teams}&topic={empty}&q=parcel"))
+    until(page, "document.querySelector('#texts-list').textContent.includes(arg)", f"{total} in all topics")
+    page.get_by_role("button", name="search all topics").click()
+    wait_total(page, f"{total} of 400")
+
+
+def test_texts_that_match_stand_inside_all_texts_of_their_period(show, served, teams):
+    page = settled(show(f"/?run={teams}&q=parcel"))
+    found = counts(served, teams, q="parcel")["over_time"]["periods"]
+    most = max(one["texts"] for one in found)
+    for kind, key in (("all", "texts"), ("some", "count")):
+        tall = page.eval_on_selector_all(
+            f".time-bars .{kind}", "all => all.map((one) => Number(one.getAttribute('height')))"
+        )
+        assert tall == pytest.approx([34 * one[key] / most for one in found], abs=1)
 
 
 def test_the_order_of_the_topics_is_in_the_address(show):
@@ -229,8 +270,15 @@ def test_a_search_shows_its_hits_in_the_list_of_topics(show, served):
     assert {id: float(part.rstrip("%")) for id, part in widths} == pytest.approx(
         {id: 100 * n / max(hits.values()) for id, n in hits.items()}, abs=0.01
     )
-    page.get_by_label("Order of the topics").select_option("matches")
-    until(page, "Number(document.querySelector('.topics button').dataset.id) === arg", first)
+    order = page.get_by_label("Order of the topics")
+    assert order.input_value() == "matches"  # by itself
+    assert [n for _, n in told] == sorted(hits.values(), reverse=True)
+    order.select_option("size")
+    largest = max(served.api("/runs/tickets")["topics"], key=lambda one: one["size"])["id"]
+    until(page, "Number(document.querySelector('.topics button').dataset.id) === arg", largest)
+    page.reload()
+    settled(page)
+    assert order.input_value() == "size"
     page.locator("#query").fill("")
     until(page, "document.querySelector('.topics .number').textContent.includes('%')")
 

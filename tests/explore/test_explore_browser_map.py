@@ -86,8 +86,9 @@ def test_hover_shows_the_text_and_a_click_opens_it(show, served, request, run):
         whole["text"].split()
     )
     page.locator(".map-over .row").wait_for()  # ringed on the map
-    page.mouse.move(5, 5)
-    tip.wait_for(state="hidden")
+    tip.wait_for(state="hidden")  # the panel has the text now
+    page.mouse.move(spot[0] + 0.5, spot[1])
+    assert tip.is_hidden()
 
 
 def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show, served):

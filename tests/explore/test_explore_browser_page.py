@@ -267,6 +267,17 @@ def test_a_narrow_page_has_tabs_and_scrolls_only_down(show, served):
     assert page.get_by_role("tab", selected=True).get_attribute("data-tab") == "panel"
 
 
+def test_the_start_page_offers_nothing_that_needs_a_run_on_show(show):
+    page = show("/?run=tickets&view=start")
+    page.get_by_role("button", name="back to the run").wait_for()
+    assert not page.locator("#actions").is_visible()
+    cut = page.eval_on_selector("#run", "one => one.scrollWidth > one.clientWidth")
+    assert not cut, page.locator("#run option:checked").inner_text()
+    page.get_by_role("button", name="back to the run").click()
+    settled(page)
+    assert page.locator("#actions").is_visible()
+
+
 @pytest.mark.parametrize("path", ["/?run=tickets&view=compare&against=tickets-7", "/?view=start", "/docs"])
 def test_other_views_are_narrow_too(show, path):
     page = show(path, 390, 844)

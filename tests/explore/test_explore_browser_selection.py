@@ -14,7 +14,7 @@ def contrasts(served, run, **query):
 
 def lasso(page, part=0.3):
     """Draw around the middle of the map."""
-    box = page.locator("#map canvas").bounding_box()
+    box = page.locator("#map [role=application]").bounding_box()
     x, y, reach = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, part * box["height"]
     page.get_by_role("button", name="lasso").click()
     page.mouse.move(x - reach, y - reach)
@@ -136,6 +136,27 @@ def test_addresses_in_a_row_are_links_and_hostile_ones_are_not(show, served, tea
         assert "".join(piece for piece, _ in each) == text
 
 
+def test_addresses_in_a_text_are_links_with_its_marks(show, teams):
+    page = settled(show(f"/?run={teams}&row=3"))
+    page.locator(".of-row .quotes li").first.wait_for()
+    heads = page.locator(".of-row h3").all_inner_texts()
+    assert heads.index("Its row in the file") < heads.index("Similar texts")
+    text = "😀 see https://a.example/parcel, or javascript:parcel now"
+    made = page.evaluate(
+        """async ([text, marks]) => {
+          const { markedLinks } = await import("/static/marks.js"), box = markedLinks(text, marks);
+          return [box.textContent, [...box.querySelectorAll("a")].map((one) => [one.href, one.rel]),
+            [...box.querySelectorAll("b")].map((one) => [one.textContent, Boolean(one.closest("a"))])];
+        }""",
+        [text, [[2, 5, "word"], [24, 30, "word"], [46, 52, "word"]]],
+    )
+    assert made == [
+        text,
+        [["https://a.example/parcel", "noopener noreferrer"]],
+        [["see", False], ["parcel", True], ["parcel", False]],
+    ]
+
+
 def test_a_question_mark_lists_the_keys(show):
     page = settled(show("/?run=tickets"))
     page.keyboard.press("?")
@@ -193,7 +214,8 @@ def test_the_start_offers_a_sample_and_nothing_that_needs_a_run(show, tmp_path):
         assert not page.locator("#actions").is_visible()
         page.get_by_role("button", name="Try it with a sample").click()
         page.get_by_role("button", name="find topics", exact=True).wait_for()
-        assert "sample" in page.locator(".start-new").inner_text()
+        assert page.get_by_label("Known classes").input_value() == "team"
+        assert "bikes" in page.locator(".start-new").inner_text()
         assert page.locator(".chosen-column strong").inner_text() == "text"
     finally:
         page.close()

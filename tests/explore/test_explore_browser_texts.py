@@ -168,6 +168,20 @@ def test_texts_are_marked_by_mouse_and_keys_on_several_pages(show):
     assert not any(box.is_checked() for box in boxes.all())
 
 
+def test_export_says_every_filter(show, served, teams):
+    columns = served.api(f"/runs/{teams}/counts")["columns"]
+    number = next(one["column"] for one in columns if one["name"] == "team")
+    page = settled(
+        show(f"/?run={teams}&class=shipping&only={number}:south&only={number}:east%3A%201&since=2024-02-01")
+    )
+    until(page, "document.querySelector('#texts-filters').textContent.includes('team: south')")
+    page.get_by_role("button", name="export").click()
+    page.locator("dialog .selection li").nth(2).wait_for()
+    assert page.locator("dialog .selection li").all_inner_texts() == [
+        "class shipping", "team south or east: 1", "since 2024-02-01",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_export_is_what_is_selected(show, served, live, kind):
     page = settled(show("/?run=tickets&topic=1&least=0.3&q=box"))

@@ -101,6 +101,26 @@ def test_the_panel_tells_everything_of_a_topic(show, served):
     assert panel.locator(".bars li").first.inner_text().split("\n")[0] == known["by_class"][0]["name"]
 
 
+@pytest.mark.parametrize("width", [1280, 1920, 390])
+def test_words_have_bars_and_stay_inside_the_panel(show, width):
+    page = show("/?run=tickets&topic=1&tab=panel", width=width)
+    page.locator(".terms .track").first.wait_for()
+    assert min(page.eval_on_selector_all(".terms .track", "all => all.map((one) => one.offsetWidth)")) > 30
+    assert page.evaluate(
+        """() => {
+          const panel = document.getElementById("panel"), right = panel.getBoundingClientRect().left + panel.clientWidth;
+          return [...panel.querySelectorAll(".panel-body *")].filter((one) => one.getBoundingClientRect().right > right + 1)
+            .map((one) => one.outerHTML.slice(0, 100));
+        }"""
+    ) == []  # fmt: skip
+
+
+def test_the_pen_is_seen_where_nothing_hovers(show):
+    page = show("/?run=tickets&topic=1&tab=panel", width=390, has_touch=True, is_mobile=True)
+    page.locator(".rename .pen").wait_for()
+    assert page.eval_on_selector(".rename .pen", "one => getComputedStyle(one).opacity") == "1"
+
+
 def test_the_slider_goes_from_frequent_to_distinctive(show, served):
     page = settled(show("/?run=tickets&topic=0"))
     page.wait_for_selector("ol.terms")

@@ -171,8 +171,31 @@ def test_contrasts_name_what_the_texts_have_more_than_the_rest(asked):
         assert word["rest"] == 0
     top = found["topics"][0]
     assert top["share"] > 0.9 > 0.1 > top["rest"]
-    assert [value["name"] for value in found["columns"][0]["values"]] == ["shipping"]
     assert sum(period["count"] for period in found["periods"]) == len(chosen)
+    assert found["columns"] == []  # the class is what they were filtered by
+    word = counted(client, "contrasts", q="parcel")
+    assert [value["name"] for value in word["columns"][0]["values"]] == ["shipping"]
+
+
+def test_contrasts_leave_out_what_the_texts_were_filtered_by(asked):
+    client, _ = asked
+    class_number = next(
+        one["column"] for one in counted(client, "counts")["columns"] if one["name"] == "class"
+    )
+    for asked_for in ({"class": "shipping"}, {"only": f"{class_number}:shipping"}):
+        found = counted(client, "contrasts", **asked_for)
+        assert "class" not in {column["name"] for column in found["columns"]}
+        assert found["periods"]
+    assert counted(client, "contrasts", since="2024-03-01")["periods"] == []
+
+
+def test_counts_say_how_many_match_in_all_topics(asked):
+    client, frame = asked
+    wanted = frame["text"].str.contains("parcel").sum()
+    topics = {one["id"]: one["count"] for one in counted(client, "counts", q="parcel")["topics"]}
+    empty = min(topics, key=topics.get)
+    found = counted(client, "counts", q="parcel", topic=empty)
+    assert (found["total"], found["in_all_topics"]) == (topics[empty], wanted)
 
 
 def test_nothing_sets_all_texts_or_no_text_apart(asked):

@@ -402,6 +402,8 @@ def test_the_sample_can_be_started_with(client):
     answer = client.post("/api/uploads/sample")
     assert answer.status_code == 201, answer.text
     found = answer.json()
-    assert found["guess"]["text"] == "text"
-    assert found["guess"]["date"] == "date"
+    assert found["name"] == "bikes.csv.gz"
+    assert {kind: found["guess"][kind] for kind in ("text", "date", "label")} == {
+        "text": "text", "date": "date", "label": "team",
+    }  # fmt: skip
     assert client.delete(f"/api/uploads/{found['id']}").status_code == 204

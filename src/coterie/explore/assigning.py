@@ -47,8 +47,8 @@ def assign_file(workspace: Workspace, uploads: Uploads, id: str, request: Assign
                 id=topic.id,
                 label=topic.label,
                 count=sizes[topic.id],
-                share=round(sizes[topic.id] / max(known, 1), 5),
-                before=round(topic.size / max(opened.model.n_known_, 1), 5),
+                share=round(sizes[topic.id] / max(texts, 1), 5),
+                before=round(topic.share, 5),
             )
             for topic in sorted(opened.topics, key=lambda topic: (-sizes[topic.id], topic.id))
         ],

@@ -37,6 +37,7 @@ def counts(opened: OpenedRun, filters: Filters) -> Counts:
     """How many texts that match are where; each kind is counted without its own filter."""
     return Counts(
         total=len(_rows(opened, filters)),
+        in_all_topics=len(_rows(opened, replace(filters, topics=()))),
         topics=_by_topic(opened, replace(filters, topics=())),
         columns=[_by_value(opened, filters, facet) for facet in opened.facets().columns()],
         over_time=_by_period(opened, replace(filters, since=None, until=None)),
@@ -100,12 +101,12 @@ def _by_period(opened: OpenedRun, filters: Filters) -> PeriodCounts | None:
 
 
 def contrasts(opened: OpenedRun, filters: Filters) -> Contrasts:
-    """What sets the texts that match apart."""
+    """What sets the texts that match apart; what they were filtered by is left out."""
     chosen = _rows(opened, filters)
     rest = np.ones(opened.rows().n, dtype=bool)
     rest[chosen] = False
     others = np.flatnonzero(rest)
-    time = opened.facets().periods()
+    time = opened.facets().periods() if filters.since is None and filters.until is None else None
     return Contrasts(
         total=len(chosen),
         rest=len(others),
@@ -114,10 +115,16 @@ def contrasts(opened: OpenedRun, filters: Filters) -> Contrasts:
         columns=[
             ColumnContrast(column=facet.column, name=facet.name, values=values)
             for facet in opened.facets().columns()
-            if (values := _value_contrasts(facet, chosen, others))
+            if not _filtered_by(filters, facet) and (values := _value_contrasts(facet, chosen, others))
         ],
         every=None if time is None else time.unit,
         periods=[] if time is None else _period_contrasts(time, chosen, others),
+    )
+
+
+def _filtered_by(filters: Filters, facet: Facet) -> bool:
+    return any(column == facet.column for column, *_ in filters.only) or (
+        facet.is_class and bool(filters.classes)
     )
 
 

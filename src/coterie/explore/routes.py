@@ -18,7 +18,7 @@ from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 
 from coterie import __version__
-from coterie.datasets import SAMPLE_FILE
+from coterie.datasets import BIKES_FILE
 from coterie.explore import (
     assigning,
     comparing,
@@ -314,7 +314,8 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
     @routes.post("/uploads/sample", status_code=201, tags=["start"], responses=_CHANGES, dependencies=_MARKED)
     async def sample() -> schemas_changes.Upload:
         """The sample that comes with coterie, as if it had been sent."""
-        return await uploads.receive(SAMPLE_FILE.name, _read(SAMPLE_FILE), workspace.max_bytes)
+        shown = await uploads.receive(BIKES_FILE.name, _read(BIKES_FILE), workspace.max_bytes)
+        return shown.model_copy(update={"guess": shown.guess.model_copy(update={"label": _SAMPLE_CLASS})})
 
     @routes.post("/uploads/{id}/assign", tags=["start"], responses=_CHANGES, dependencies=_MARKED)
     def assign_file(
@@ -343,6 +344,10 @@ def _uploads(routes: APIRouter, workspace: Workspace, jobs: Jobs, uploads: Uploa
     def delete(id: Id) -> None:
         """Remove an uploaded file."""
         uploads.delete(id)
+
+
+#: The class column of the sample, as in `coterie demo`: its subjects would give the answer away.
+_SAMPLE_CLASS = "team"
 
 
 async def _read(path: Path) -> AsyncIterator[bytes]:

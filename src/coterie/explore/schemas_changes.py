@@ -160,8 +160,8 @@ class AssignedTopic(BaseModel):
     id: int
     label: str
     count: int
-    share: float = Field(description="of the new texts that have a topic")
-    before: float = Field(description="of the texts of the run that have a topic")
+    share: float = Field(description="of all new texts")
+    before: float = Field(description="of all texts of the run")
 
 
 class Assigned(BaseModel):

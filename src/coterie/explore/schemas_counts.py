@@ -52,6 +52,7 @@ class Counts(BaseModel):
     """How many texts that match are where; each kind is counted without its own filter."""
 
     total: int = Field(description="texts that match all filters")
+    in_all_topics: int = Field(description="texts that match all filters but those of topics")
     topics: list[TopicCount]
     columns: list[ColumnCounts]
     over_time: PeriodCounts | None
@@ -89,6 +90,8 @@ class Contrasts(BaseModel):
         description="much more frequent than in the rest, the clearest first; null until texts are counted"
     )
     topics: list[TopicContrast] = Field(description="the largest first")
-    columns: list[ColumnContrast] = Field(description="values that are more frequent than in the rest")
+    columns: list[ColumnContrast] = Field(
+        description="values that are more frequent than in the rest; no column that was filtered by"
+    )
     every: str | None = Field(description="length of a period")
-    periods: list[Contrast] = Field(description="all of them, in order")
+    periods: list[Contrast] = Field(description="all of them, in order; none if dates were filtered by")

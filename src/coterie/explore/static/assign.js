@@ -43,5 +43,5 @@ function result(upload, column, answer) {
   const said = [many(answer.texts, "text"), `mean confidence ${decimal(answer.confidence)}`, answer.without ? `${count(answer.without)} without a topic` : "", answer.skipped ? `${many(answer.skipped, "row")} could not be read` : ""];
   return [h("p", {}, h("strong", {}, bdi(cut(upload.name, 80))), h("span", { class: "quiet" }, " · ", bdi(cut(column, 40)))), h("p", {}, `${said.filter(Boolean).join(" · ")}.`),
     h("p", {}, h("a", { class: "button", href: `/api/uploads/${encodeURIComponent(upload.id)}/assigned`, download: "" }, "save as CSV"), h("span", { class: "quiet small" }, " all columns, with topic, label, confidence and reason")),
-    h("table", { class: "assigned-topics" }, h("thead", {}, h("tr", {}, [["topic", null], ["texts", "number"], ["share", "number"], ["in the run", "number"]].map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))), h("tbody", {}, some.map(row)))];
+    h("table", { class: "assigned-topics" }, h("thead", {}, h("tr", {}, [["topic", null], ["texts", "number"], ["share of all", "number"], ["in the run", "number"]].map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))), h("tbody", {}, some.map(row)))];
 }

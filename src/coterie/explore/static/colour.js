@@ -23,13 +23,13 @@ export function createColour(map, recolour) {
     if (key !== drawn) recolour();
     drawn = key;
   };
-  subscribe(["counts", "colour", "classes", "only"], draw);
+  subscribe(["counts", "colour", "classes", "only", "reach"], draw);
   draw();
 }
 
 function scale(by) {
   return [h("div", { class: "scale", role: "img", "aria-label": `${by.title}: from ${by.ends[0]} to ${by.ends[1]}` }, by.colours.map((shade) => h("i", { "--shade": shade }))),
-    h("div", { class: "ends quiet" }, h("span", {}, by.ends[0]), h("span", {}, by.ends[1]))];
+    h("div", { class: "ends quiet" }, h("span", {}, by.ends[0]), h("span", {}, by.ends[1])), by.note ? h("p", { class: "quiet small" }, by.note) : ""];
 }
 
 function values(by) {

@@ -49,6 +49,16 @@ async function tell(asked, said, link) {
   }
 }
 
+/** Columns that the texts are filtered by, other than the class, each with its values. */
+function chosenValues() {
+  const found = new Map();
+  for (const one of state.only) {
+    const number = one.slice(0, one.indexOf(":")), name = state.counts?.columns.find((column) => String(column.column) === number)?.name ?? `column ${number}`;
+    found.set(name, [...(found.get(name) ?? []), one.slice(number.length + 1)]);
+  }
+  return found;
+}
+
 /** The filters that are set, each as a phrase. */
 function inWords() {
   const parts = [], { least, most, since, until } = state, put = (is, ...what) => { if (is) parts.push(what); };
@@ -59,6 +69,7 @@ function inWords() {
   put(most !== null, `confidence up to ${decimal(most ?? 1)}`);
   put(state.classes.length, bdi(cut((state.overview && state.overview.label) || "class", 40)), " ",
     state.classes.slice(0, 8).flatMap((name, at) => [at ? " or " : "", bdi(cut(name || "(none)", 40))]));
+  for (const [name, values] of chosenValues()) put(true, bdi(cut(name, 40)), " ", values.slice(0, 8).flatMap((value, at) => [at ? " or " : "", bdi(cut(value || "(none)", 40))]));
   put(since, `since ${since}`);
   put(until, `until ${until}`);
   put(state.lasso, "selected on the map");

@@ -55,5 +55,5 @@ function value(column, one, chosen, most) {
   const is = chosen.includes(one.name), next = is ? chosen.filter((name) => name !== one.name) : [...chosen, one.name];
   return h("li", {}, h("button", { type: "button", "aria-pressed": String(is), "data-key": `${column.column}:${one.name}`, class: one.count ? null : "none",
     title: `${one.name}: ${many(one.count, "text")} of ${count(one.texts)}`, onclick: () => update(choosing(column, next), { push: true }) },
-  h("span", { class: "box", "aria-hidden": "true" }, is ? "✓" : ""), h("span", { class: "name one-line" }, bdi(one.name)), track(one.count / most), h("span", { class: "number quiet" }, count(one.count))));
+  h("span", { class: "box", "aria-hidden": "true" }, is ? "✓" : ""), h("span", { class: "name two-lines" }, bdi(one.name)), track(one.count / most), h("span", { class: "number quiet" }, count(one.count))));
 }

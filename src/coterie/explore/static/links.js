@@ -33,6 +33,11 @@ export function linkPieces(text) {
 /** A cell with its addresses as links, which learn nothing of this page. */
 export function linked(text) {
   const box = h("bdi", { dir: "auto" });
-  for (const [piece, address] of linkPieces(text)) box.append(address ? h("a", { href: address, target: "_blank", rel: "noopener noreferrer", referrerpolicy: "no-referrer", title: `Opens ${new URL(address).host}` }, bdi(piece)) : piece);
+  for (const [piece, address] of linkPieces(text)) box.append(address ? link(address, bdi(piece)) : piece);
   return box;
+}
+
+/** A link to an address from linkPieces. */
+export function link(address, ...inside) {
+  return h("a", { href: address, target: "_blank", rel: "noopener noreferrer", referrerpolicy: "no-referrer", title: `Opens ${new URL(address).host}` }, inside);
 }

@@ -91,7 +91,7 @@ function drawHeader() {
   const names = runs ? runs.map((run) => run.name) : [];
   if (state.run && !names.includes(state.run)) names.unshift(state.run);
   const wrong = new Map((runs || []).filter((run) => run.error).map((run) => [run.name, run.error]));
-  select.replaceChildren(...names.map((name) => h("option", { value: name, disabled: wrong.has(name), title: wrong.get(name) }, cut(name, 60))), h("option", { value: "" }, "new run from a file…"));
+  select.replaceChildren(...names.map((name) => h("option", { value: name, disabled: wrong.has(name), title: wrong.get(name) }, cut(name, 60))), h("option", { value: "" }, "new run…"));
   select.value = state.view === "start" ? "" : state.run || "";
   select.disabled = false;
   const here = overview && overview.name === state.run && state.view !== "start";
@@ -161,7 +161,7 @@ async function drawView() {
 
 /** What can be done with a run is offered where there is one. */
 function drawActions() {
-  const none = !state.run || (state.runs !== null && !state.runs.some((run) => !run.error));
+  const none = state.view === "start" || !state.run || (state.runs !== null && !state.runs.some((run) => !run.error));
   byId("actions").classList.toggle("away", none);
   byId("more").classList.toggle("away", none);
 }

@@ -23,8 +23,9 @@ export function colouring() {
   const { colour, counts } = state;
   if (colour === null) return null;
   if (colour === "confidence") {
-    const names = Array.from({ length: STEPS }, (_, at) => decimal((at + 0.5) / STEPS));
-    return { kind: "scale", title: "confidence", colours: names.map((_, at) => between(SURE, at / (STEPS - 1))), names, ends: ["0", "1"] };
+    const [low, high] = state.reach, names = Array.from({ length: STEPS }, (_, at) => decimal(low + ((high - low) * (at + 0.5)) / STEPS));
+    return { kind: "scale", title: "confidence", colours: names.map((_, at) => between(SURE, at / (STEPS - 1))), names, ends: [`≤ ${decimal(low)}`, `≥ ${decimal(high)}`],
+      note: "Stretched over the values that occur." };
   }
   if (!counts) return null;
   if (colour === "date") {
@@ -37,15 +38,27 @@ export function colouring() {
   return { kind: "values", title: column.name, column, colours: column.values.map((_, at) => (column.values.length <= HUES.length || at < HUES.length - 1 ? HUES[at] : OTHER)), names: column.values.map((one) => one.name) };
 }
 
+/** Confidences (0 to 255) between which all but 5 % at either end are, as numbers from 0 to 1; a step apart at least. */
+export function reachOf(confidence) {
+  const sorted = Uint8Array.from(confidence).sort(), at = (part) => (sorted.length ? sorted[Math.round(part * (sorted.length - 1))] / 255 : part);
+  const low = at(0.05), high = at(0.95);
+  return high - low < 0.02 ? [Math.max(0, low - 0.01), Math.min(1, high + 0.01)] : [low, high];
+}
+
 /** The colour of texts without a value, and of the values that share one. */
 export const noValue = OTHER;
+
+function stepOf(confidence) {
+  const [low, high] = state.reach;
+  return Math.max(0, Math.min(STEPS - 1, Math.floor((STEPS * (confidence - low)) / (high - low))));
+}
 
 /** A shade for each point and the colours of the shades; `topics` are the colours of the topics. */
 export function shadesOf(points, topics) {
   const by = colouring();
   if (!by) return { shades: points.topic, colours: topics };
   const colours = [...by.colours.map(rgb), rgb(OTHER)], none = by.colours.length;
-  const shades = state.colour === "confidence" ? Int32Array.from(points.confidence, (value) => Math.min(Math.floor((value * STEPS) / 256), STEPS - 1))
+  const shades = state.colour === "confidence" ? Int32Array.from(points.confidence, (value) => stepOf(value / 255))
     : Int32Array.from(points.group, (value) => (value < 0 || value >= none ? none : value));
   return { shades, colours };
 }

@@ -10,7 +10,7 @@ import { count, decimal, many } from "./numbers.js";
 import { announce, later, say } from "./ui.js";
 import { createPainter } from "./map-gl.js";
 import { listen } from "./map-hands.js";
-import { groupName, shadesOf } from "./map-colours.js";
+import { groupName, reachOf, shadesOf } from "./map-colours.js";
 import { Line, simplify } from "./map-lasso.js";
 import { Marks } from "./map-marks.js";
 import { Names } from "./map-names.js";
@@ -19,7 +19,8 @@ import { Grid, joinPoints } from "./map-points.js";
 import { drawShading, shading } from "./map-shade.js";
 import { Tip } from "./map-tip.js";
 import { View } from "./map-view.js";
-import { state, subscribe } from "./state.js";
+import { elsewhere } from "./counts.js";
+import { state, subscribe, update } from "./state.js";
 
 const READABLE = 90; // texts are written beside their points when no more are in sight
 const WIDE = FIRST_POINTS, CLOSE = 20000; // with the ghosts of a filter never more than 50,000 points, however many texts there are
@@ -30,7 +31,7 @@ export function createMap(element, callbacks = {}) {
 
 class TextMap {
   constructor(element, callbacks) {
-    Object.assign(this, { element, callbacks, overview: null, params: {}, chosen: -1, hovered: -1, sets: {}, points: joinPoints({}) });
+    Object.assign(this, { element, callbacks, overview: null, params: {}, chosen: -1, hovered: -1, opened: null, sets: {}, points: joinPoints({}) });
     this.grid = new Grid(this.points);
     this.build();
     this.painter = createPainter(this.canvas);
@@ -197,6 +198,7 @@ class TextMap {
       const wide = this.filtered ? await this.asking.wide(ask(WIDE, this.params)) : all;
       if (!now() || colour !== colourAsked()) return;
       this.sets = { version, colour, all, wide, close: null, box: null };
+      update({ reach: reachOf(all.confidence) });
       this.load();
       this.paint();
       this.closer();
@@ -253,12 +255,13 @@ class TextMap {
   report() {
     const { wide, close, all } = this.sets, parts = [];
     if (!wide) return;
-    // a chosen topic is drawn among the others, but it counts as it does for the table
-    const matching = this.chosen >= 0 && state.counts ? state.counts.total : wide.all;
+    // counted as the table does; texts without a topic are not on the map
+    const matching = state.counts ? state.counts.total : wide.all, others = elsewhere(), off = this.chosen < 0 && wide.all < matching;
     if (this.params.lasso) {
       parts.push(h("span", {}, h("strong", {}, `${many(matching, "text")} selected`),
         button("clear", () => this.tell("lasso", null), { "aria-label": "Clear the lasso" })));
-    } else if (this.filtered) parts.push(`${many(matching, "text")} ${matching === 1 ? "matches" : "match"}`);
+    } else if (others) parts.push(h("span", {}, others, button("all topics", () => this.tell("topic", null), { "aria-label": "Show the matches of all topics" })));
+    else if (this.filtered) parts.push(`${many(matching, "text")} ${matching === 1 ? "matches" : "match"}${off ? `, ${count(wide.all)} of them on the map` : ""}`);
     const inSight = close && this.view.zoom > 1.05 ? [close.n, close.inView] : [wide.n, wide.all];
     if (inSight[0] < inSight[1]) parts.push(`${count(inSight[0])} of ${count(inSight[1])} drawn; zoom in for more`);
     if (all && !all.all) parts.push("No text has a position on the map.");
@@ -413,7 +416,8 @@ class TextMap {
       this.hovered = at;
       this.paint();
     }
-    if (at < 0) this.tip.hide();
+    if (at < 0 || this.points.row[at] !== this.opened) this.opened = null;
+    if (at < 0 || this.opened !== null) this.tip.hide(); // the panel has the text that was opened
     else this.tip.show(this.points.row[at], this.head(at), this.view.screen(this.points.x[at], this.points.y[at]), this.view);
     return at;
   }
@@ -447,6 +451,8 @@ class TextMap {
   }
 
   open(at) {
+    this.opened = this.points.row[at];
+    this.tip.hide();
     this.marks.set("row", [this.points.x[at], this.points.y[at]]);
     this.tell("row", this.points.row[at], this.overview.topics[this.points.topic[at]].id);
     this.paint();

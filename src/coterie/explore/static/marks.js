@@ -1,19 +1,35 @@
 // A text with its deciding words, words of the query and related words marked, each in its own form.
 import { bdi, h } from "./dom.js";
+import { link, linkPieces } from "./links.js";
 
 const FORMS = { word: () => h("b", { class: "word" }), query: () => h("mark", { class: "query" }), related: () => h("i", { class: "related" }) };
 const RANK = { query: 0, word: 1, related: 2 };
 
 /** The text as <bdi>; marks are [start, end, kind] in code points and may overlap: what was searched for wins. */
 export function marked(text, marks) {
-  const box = h("bdi", { dir: "auto" });
-  for (const [piece, kind] of pieces(text, marks || [])) {
-    if (!kind) { box.append(piece); continue; }
-    const form = FORMS[kind]();
-    form.append(piece);
-    box.append(form);
-  }
-  return box;
+  return h("bdi", { dir: "auto" }, pieces(text, marks || []).map(([piece, kind]) => formed(piece, kind)));
+}
+
+/** The same with its addresses as links; marks inside an address stay. */
+export function markedLinks(text, marks) {
+  const left = pieces(text, marks || []);
+  return h("bdi", { dir: "auto" }, linkPieces(text).map(([part, address]) => {
+    const inside = [];
+    for (let missing = part.length; missing > 0;) {
+      const [piece, kind] = left.shift();
+      inside.push(formed(piece.slice(0, missing), kind));
+      if (piece.length > missing) left.unshift([piece.slice(missing), kind]);
+      missing -= piece.length;
+    }
+    return address ? link(address, h("bdi", { dir: "auto" }, inside)) : inside;
+  }));
+}
+
+function formed(piece, kind) {
+  if (!kind) return piece;
+  const form = FORMS[kind]();
+  form.append(piece);
+  return form;
 }
 
 /** [piece, kind|null] in order. */

@@ -5,7 +5,7 @@ import { announce, say, sureness, topicName } from "./ui.js";
 import { state, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
 import { linked } from "./links.js";
-import { legend, marked, reason } from "./marks.js";
+import { legend, marked, markedLinks, reason } from "./marks.js";
 import { chooseTopic } from "./run.js";
 
 const asking = latest(), kept = { key: null, early: false, answer: null }, shown = { text: null, about: null, body: null };
@@ -58,7 +58,7 @@ function body(text) {
     try { (await import("./edit.js")).openMove([text.row]); } catch (error) { say(error); }
   }) : null;
   return h("div", { class: "panel-body of-row" },
-    h("blockquote", { class: "whole", tabindex: text.text.length > 1500 ? 0 : null }, marked(text.text, text.marks), text.cut ? "…" : ""),
+    h("blockquote", { class: "whole", tabindex: text.text.length > 1500 ? 0 : null }, markedLinks(text.text, text.marks), text.cut ? "…" : ""),
     text.cut ? h("p", { class: "quiet small" }, `The first ${many(Array.from(text.text).length, "character")}; an export has the whole text.`) : null,
     kinds.length ? h("p", {}, legend(kinds)) : null,
     h("p", { class: "assigned" }, topic ? h("button", { type: "button", class: "link", onclick: () => chooseTopic(topic.id) }, topicName(topic)) : h("span", { class: "quiet" }, "no topic")),
@@ -66,8 +66,8 @@ function body(text) {
     second ? h("p", { class: "small" }, h("span", { class: "quiet" }, "or "), h("button", { type: "button", class: "link", onclick: () => chooseTopic(second.id) }, topicName(second))) : null,
     why.length ? [h("h3", {}, "Why"), h("p", {}, why)] : null,
     move ? h("p", {}, move) : null,
-    h("h3", {}, "Similar texts"), similar(text.similar),
-    text.columns.length ? [h("h3", {}, "Its row in the file"), h("dl", { class: "cells" }, text.columns.map((cell) => [h("dt", {}, bdi(cell.name)), h("dd", {}, cell.value === null || cell.value === "" ? h("span", { class: "quiet" }, "–") : [linked(cell.value), cell.cut ? "…" : ""])]))] : null);
+    text.columns.length ? [h("h3", {}, "Its row in the file"), h("dl", { class: "cells" }, text.columns.map((cell) => [h("dt", {}, bdi(cell.name)), h("dd", {}, cell.value === null || cell.value === "" ? h("span", { class: "quiet" }, "–") : [linked(cell.value), cell.cut ? "…" : ""])]))] : null,
+    h("h3", {}, "Similar texts"), similar(text.similar));
 }
 
 function similar(texts) {

@@ -41,7 +41,7 @@ function body(found) {
     h("h3", { class: "with-note" }, "Words", h("span", { class: "quiet small" }, "texts · relative to the rest")), words === null ? h("p", { class: "quiet small" }, "The texts are still being counted.") : words.length ? wordList(words) : h("p", { class: "quiet small" }, "No word is clearly more frequent here."),
     h("h3", { class: "with-note" }, "Topics", h("span", { class: "quiet small" }, "texts · share · in the rest")), topicList(topics),
     periods.length > 1 ? [h("h3", {}, "Over time"), months(periods, every)] : null,
-    columns.map((column) => [h("h3", { class: "with-note" }, bdi(cut(column.name, 60)), h("span", { class: "quiet small" }, "texts · share · in the rest")), rows(column.values, (one) => h("span", { class: "one-line" }, bdi(one.name)))]));
+    columns.map((column) => [h("h3", { class: "with-note" }, bdi(cut(column.name, 60)), h("span", { class: "quiet small" }, "texts · share · in the rest")), rows(column.values, (one) => h("span", { class: "two-lines" }, bdi(one.name)))]));
 }
 
 /** How many times as frequent as in the rest. */
@@ -54,17 +54,17 @@ export function ratio({ share, rest }) {
 function wordList(words) {
   const most = Math.max(...words.map((one) => one.share));
   return h("ol", { class: "terms contrasts" }, words.map((one) => h("li", {},
-    h("button", { type: "button", class: "link one-line", title: `${one.name}: in ${percent(one.share)} of these texts, in ${percent(one.rest)} of the rest. Click: search for it here`, onclick: () => searchFor(one.name) }, bdi(cut(one.name, 80))),
+    h("button", { type: "button", class: "link wraps", title: `${one.name}: in ${percent(one.share)} of these texts, in ${percent(one.rest)} of the rest. Click: search for it here`, onclick: () => searchFor(one.name) }, h("span", { class: "two-lines" }, bdi(cut(one.name, 80)))),
     track(one.share / most), h("span", { class: "number" }, count(one.count)), h("span", { class: "number quiet" }, ratio(one)))));
 }
 
 function topicList(topics) {
   if (!topics.length) return h("p", { class: "quiet small" }, "None of them has a topic.");
-  return rows(topics, (one) => h("button", { type: "button", class: "link one-line", onclick: () => chooseTopic(one.id) }, topicOf(one.id) ? swatch(topicOf(one.id)) : null, bdi(cut(one.name, 80))));
+  return rows(topics, (one) => h("button", { type: "button", class: "link wraps", onclick: () => chooseTopic(one.id) }, h("span", { class: "two-lines" }, topicOf(one.id) ? swatch(topicOf(one.id)) : null, bdi(cut(one.name, 80)))));
 }
 
 function rows(list, name) {
-  return h("ul", { class: "bars contrasts-rows" }, list.map((one) => h("li", { class: one.share > one.rest ? "over" : null }, h("span", { class: "name one-line" }, name(one)),
+  return h("ul", { class: "bars contrasts-rows" }, list.map((one) => h("li", { class: one.share > one.rest ? "over" : null }, h("span", { class: "name" }, name(one)),
     h("span", { class: "number" }, count(one.count)), h("span", { class: "number" }, percent(one.share)), h("span", { class: "number quiet" }, percent(one.rest)))));
 }
 

@@ -51,7 +51,7 @@ function dropZone(page, trouble = null) {
     button("choose a file", () => input.click(), { class: "main" }), input,
     h("p", { class: "quiet small" }, `CSV, TSV, JSON, Parquet, Excel or one text per line${limit}. The file stays on the machine that runs coterie.`),
     h("div", { role: "alert" }, trouble ? h("p", { class: "look" }, bdi(trouble)) : ""),
-    h("p", { class: "sample quiet" }, "No file at hand? ", button("Try it with a sample", (event) => sample(page, event.currentTarget), { class: "link" }), " of messages to a shop."));
+    h("p", { class: "sample quiet" }, "No file at hand? ", button("Try it with a sample", (event) => sample(page, event.currentTarget), { class: "link" }), " of messages to a bike shop."));
   zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
   zone.addEventListener("dragleave", () => zone.classList.remove("over"));
   zone.addEventListener("drop", (event) => {

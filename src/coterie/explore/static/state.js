@@ -12,7 +12,7 @@ const START = {
   view: "explore", against: null, // compare: the other run
   box: null, // { x, y, zoom } of the map
   colour: null, // of the points: null for topics, "confidence", "date", or the number of a column
-  order: null, list: null, // of the topics: null for by size; list: "columns" shows what columns hold instead
+  order: null, list: null, // of the topics: null for by size, by matches during a search; list: "columns" shows what columns hold instead
   try: null, // text being tried; null: closed, "": open and empty
   tab: null, // narrow pages: topics | map | panel | texts
   // not in the address
@@ -22,11 +22,12 @@ const START = {
   ready: false, // texts of the run are counted: search by meaning and similar texts are there
   gone: false, // the server does not answer
   dropped: null, // a file that was dropped on the page, for the view "start"
+  reach: [0, 1], // confidences that occur on the map: its colours go from one to the other
   stirred: 0, // rises when what is shown should be asked for again (the server came back)
 };
 const FILTERS = ["topics", "q", "mode", "least", "most", "classes", "only", "since", "until", "lasso", "known"];
 const ADDRESS = Object.keys(START).slice(0, Object.keys(START).indexOf("overview"));
-const CHOICES = { mode: ["words", "meaning"], view: ["explore", "compare", "start"], tab: ["topics", "map", "panel", "texts"], order: ["growth", "name", "coherence", "matches"], list: ["columns"],
+const CHOICES = { mode: ["words", "meaning"], view: ["explore", "compare", "start"], tab: ["topics", "map", "panel", "texts"], order: ["size", "growth", "name", "coherence", "matches"], list: ["columns"],
   sort: ["row", "confidence", "topic", "date", "class", "length", "match"] };
 
 export const state = { ...START, get topic() { return this.topics.length ? this.topics[0] : null; } };

@@ -4,6 +4,7 @@ import { count, decimal, many } from "./numbers.js";
 import { announce, say, sureness } from "./ui.js";
 import { FILTER_KEYS, PAGE, filtered, filters, noFilters, state, subscribe, textsAsked, tooEarly, topicOf, update } from "./state.js";
 import { get, latest, runPath } from "./api.js";
+import { elsewhere } from "./counts.js";
 import { drawFilters } from "./filters.js";
 import { legend, marked, reason } from "./marks.js";
 import { canPick, clearPicks, onPicks, pickCell, pickHead, pickTools, showPicks, turn as turnPick } from "./picks.js";
@@ -18,6 +19,7 @@ export function createTexts() {
   subscribe("overview", () => { drawFilters(); if (shown.answer) draw(); else if (shown.early) load(); });
   subscribe("ready", () => { if (state.ready && (shown.waits || shown.early)) load(); });
   subscribe([...FILTER_KEYS, "counts"], drawFilters);
+  subscribe("counts", () => { if (shown.answer && !shown.answer.rows.length) draw(); }); // where else texts match is known now
   subscribe("row", markRow);
   subscribe("run", clearPicks);
   subscribe("about", () => { if (shown.answer) draw(); });
@@ -99,7 +101,8 @@ function empty() {
   if (!filtered()) return h("div", { class: "empty" }, h("p", {}, "This run has no texts."));
   const about = state.q.trim() ? ["No text matches ", h("q", {}, bdi(state.q.trim())), Object.keys(filters()).length > 2 ? " and the filters." : "."] : "No text matches the filters.";
   const meaning = state.q.trim() && state.mode === "words" ? button("search by meaning", () => update({ mode: "meaning", sort: null }, { push: true })) : null;
-  return h("div", { class: "empty" }, h("p", {}, about), meaning, " ", button("clear filters", () => update(noFilters(), { push: true })));
+  const others = elsewhere();
+  return h("div", { class: "empty" }, h("p", {}, about), others ? h("p", {}, others, ". ", button("search all topics", () => update({ topics: [] }, { push: true }), { class: "main" })) : null, meaning, " ", button("clear filters", () => update(noFilters(), { push: true })));
 }
 
 // the line above the table: how many, which page, what can be done with them

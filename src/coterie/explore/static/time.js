@@ -51,13 +51,12 @@ class Strip {
     this.element.hidden = !there;
     this.map.classList.toggle("timed", there);
     if (!there) { this.pause(); return; }
-    // each kind of bar has its own scale: what matters is where the texts that match are more, or fewer, than all
-    const most = (kind) => Math.max(...periods.map((one) => one[kind]), 1), tall = (number, top) => (number ? Math.max((number / top) * HIGH, 1) : 0);
-    const tops = [most("texts"), most("count")];
+    // one scale for both: the texts that match stand inside all texts
+    const most = Math.max(...periods.map((one) => one.texts), 1), tall = (number) => (number ? Math.max((number / most) * HIGH, 1) : 0);
     svg.setAttribute("viewBox", `0 0 ${periods.length} ${HIGH}`);
     this.shade = s("rect", { class: "window", y: 0, height: HIGH });
-    const bar = (kind, at, number, top) => s("rect", { class: kind, x: at + 0.08, width: 0.84, y: HIGH - tall(number, top), height: tall(number, top) });
-    svg.replaceChildren(this.shade, ...periods.flatMap((one, at) => [bar("all", at, one.texts, tops[0]), bar("some", at, one.count, tops[1]),
+    const bar = (kind, at, number) => s("rect", { class: kind, x: at + 0.08, width: 0.84, y: HIGH - tall(number), height: tall(number) });
+    svg.replaceChildren(this.shade, ...periods.flatMap((one, at) => [bar("all", at, one.texts), bar("some", at, one.count),
       s("rect", { class: "room", x: at, width: 1, y: 0, height: HIGH }, s("title", {}, `${one.name}: ${many(one.count, "text")}${one.count < one.texts ? ` of ${count(one.texts)}` : ""}`))]));
     this.element.querySelector(".time-ends").replaceChildren(h("span", {}, periods[0].name), h("span", {}, periods.at(-1).name));
     this.mark();

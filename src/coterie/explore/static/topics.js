@@ -8,13 +8,17 @@ import { chooseTopic } from "./run.js";
 
 const MANY = 12; // from so many topics on a box to find one is worth its room
 const SORTS = { size: "by size", growth: "by growth", name: "by name", coherence: "by coherence", matches: "by matches" };
-const view = { wanted: "", get sort() { return this.matching || state.order !== "matches" ? state.order || "size" : "size"; }, matching: false };
+const view = { wanted: "", matching: false,
+  get sort() { // a search puts its hits first, unless another order was chosen
+    const order = state.order ?? (state.q.trim() ? "matches" : "size");
+    return order === "matches" && !this.matching ? "size" : order;
+  } };
 
 /** Draw the list into #topics and keep it so. */
 export function createTopics() {
   const list = h("ol", { class: "topics", "aria-labelledby": "topics-title", onkeydown: keys });
   const foot = h("div", { class: "topics-foot", hidden: true });
-  const sort = h("select", { "aria-label": "Order of the topics", class: "quiet-select", onchange: () => update({ order: sort.value === "size" ? null : sort.value }) },
+  const sort = h("select", { "aria-label": "Order of the topics", class: "quiet-select", onchange: () => update({ order: sort.value }) },
     Object.entries(SORTS).map(([value, name]) => h("option", { value }, name)));
   const find = h("input", { type: "search", placeholder: "find a topic", "aria-label": "Find a topic by its words", class: "find", hidden: true,
     oninput: () => { view.wanted = find.value.toLowerCase(); draw(); announce(many(list.children.length, "topic")); },
@@ -96,7 +100,7 @@ function item(topic, most) {
     onclick: (event) => chosen(topic.id, event.shiftKey || event.ctrlKey || event.metaKey) },
   h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", "--part": `${((100 * (hits ?? topic.size)) / most).toFixed(2)}%`, "--shade": topic.colour })),
   h("span", { class: "number quiet" }, hits === null ? trendArrow(change) : null, number),
-  h("span", { class: "name one-line" }, bdi(topic.label)),
+  h("span", { class: "name two-lines" }, bdi(topic.label)),
   h("span", { class: "hidden" }, `, ${hits === null ? "" : `${count(hits)} of `}${many(topic.size, "text")}${change && change.trend ? `, ${change.trend}` : ""}`)));
 }
 
