@@ -14,7 +14,7 @@ def contrasts(served, run, **query):
 
 def lasso(page, part=0.3):
     """Draw around the middle of the map."""
-    box = page.locator("#map canvas").bounding_box()
+    box = page.locator("#map [role=application]").bounding_box()
     x, y, reach = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, part * box["height"]
     page.get_by_role("button", name="lasso").click()
     page.mouse.move(x - reach, y - reach)
