@@ -73,7 +73,9 @@ def learn(batches: Iterable[pl.Series], stop_words: Collection[str] = ()) -> Boi
         new = [pattern for pattern in _added(seen) if (pattern.kind, pattern.words) not in known]
         if not new:
             break
-        found = Boilerplate((*found.patterns, *new))
+        # a notice below "Kind regards" and a name hides that they are a closing: short passages come later
+        first = [pattern for pattern in new if pattern.kind != "passage" or len(pattern.words) > 2]
+        found = Boilerplate((*found.patterns, *(first or new)))
     return found
 
 
@@ -267,9 +269,7 @@ def _added(seen: _Seen) -> list[Pattern]:
             continue
         if seen.is_added(sorted({row for row, _, _ in candidates[kind, words]})):
             accepted.append(Pattern(kind, words))
-    # a notice below a signature hides that the signature is one: first what is certain, then the rest
-    first = [pattern for pattern in accepted if pattern.kind == "closing" or len(pattern.words) > _SHORT]
-    return first or accepted
+    return accepted
 
 
 def _contains(words: Words, some: Words) -> bool:
