@@ -74,8 +74,9 @@ def learn(batches: Iterable[pl.Series], stop_words: Collection[str] = ()) -> Boi
         if not new:
             break
         # a notice below "Kind regards" and a name hides that they are a closing: short passages come later
+        notice = any(pattern.kind == "passage" and len(pattern.words) > _SHORT for pattern in new)
         first = [pattern for pattern in new if pattern.kind != "passage" or len(pattern.words) > 2]
-        found = Boilerplate((*found.patterns, *(first or new)))
+        found = Boilerplate((*found.patterns, *(first if notice else new)))
     return found
 
 
