@@ -89,7 +89,7 @@ def test_every_example_runs(path, prepared, tmp_path):
 
 
 def test_what_needs_the_network_is_still_an_example():
-    assert len(NETWORK) <= 1
+    assert len([line for line in NETWORK if "--endpoint" not in line]) <= 1
     assert all(any(line in examples(path) for path in PAGES) for line in NETWORK)
 
 

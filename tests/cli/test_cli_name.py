@@ -185,7 +185,7 @@ def test_nonsense_is_refused_and_the_old_name_stays(run, content):
 def test_a_server_of_another_kind_names_nothing(run, body):
     before = labels(run)
     with chat_server(lambda data, attempt: body) as (url, _):
-        out = coterie("name", run, "--endpoint", url, "--model", "tiny", "--yes")
+        out = coterie("name", run, "--endpoint", url, "--model", "tiny", "--yes", code=2)
     assert out.stderr.count("keeps its name") == 3
     assert labels(run) == before
 
@@ -210,7 +210,7 @@ def test_a_server_that_stays_down_says_so(run, monkeypatch):
     before = labels(run)
     monkeypatch.setattr("coterie.runs.endpoint._PAUSE", 0.0)
     with chat_server(lambda data, attempt: (503, {}, "")) as (url, chat):
-        out = coterie("name", run, "--endpoint", url, "--model", "tiny", "--yes")
+        out = coterie("name", run, "--endpoint", url, "--model", "tiny", "--yes", code=2)
         assert len(chat.asked) == 15
     assert out.stderr.count("the server answered 503, 5 times") == 3
     assert labels(run) == before

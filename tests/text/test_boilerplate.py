@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import time
 
 import polars as pl
 import pytest
@@ -214,3 +215,73 @@ def test_hostile_quotes_take_no_time():
         "From: x\n" * 50_000,
     ):
         quoted("a\n" + text)
+
+
+# --- what must not be taken for boilerplate, and what hides
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FYI\n---------- Forwarded message ---------\nFrom: Ann\nDate: 3 May 2024\nSubject: parcel\nTo: Bob\n\nIt is late",
+        "Please have a look\nVon: Ann\nGesendet: Montag\nAn: Bob\nBetreff: WG: Paket\nEs ist zu spät",
+        "Web form ticket\n----- Problem description -----\nmy parcel is late",
+        "New complaint\nFrom: London\nDate: 19 May 2025\nmy parcel is late",
+        "Yes\n> is the parcel late?",
+    ],
+)
+def test_what_is_forwarded_or_only_looks_like_a_quote_stays(text):
+    assert quoted(text) == []
+
+
+def test_a_name_behind_several_closings_is_found():
+    closings = ("Kind regards", "Best wishes", "Cheers", "Yours sincerely", "Many thanks")
+
+    def signed(text, rng):
+        return f"{text}\n{rng.choice(closings)},\n{rng.choice(NAMES)}\nOffice Manager, Oak Ltd\nTel. 44 20 7946 0123"
+
+    found = found_in(with_parts([signed], share=0.6))
+    (left,) = found.blank(
+        pl.Series(["my lamp is late\nMany thanks,\nAna Keller\nOffice Manager, Oak Ltd\nTel. 1 2"])
+    )
+    assert left.split() == ["my", "lamp", "is", "late"]
+
+
+def test_a_notice_in_every_text_is_found():
+    found = found_in([f"{text}. {NOTICE}" for text in bodies()[::3]])
+    (left,) = found.blank(pl.Series([f"the lamp is broken. {NOTICE}"]))
+    assert left.split() == ["the", "lamp", "is", "broken."]
+
+
+def test_a_signature_above_a_notice_is_found():
+    def mail(text, rng):
+        return f"{text}\nKind regards,\n{rng.choice(NAMES)}\n{NOTICE}"
+
+    found = found_in(with_parts([mail], share=0.5))
+    assert found.blank(pl.Series([f"lamp late\nKind regards,\nAna Keller\n{NOTICE}"]))[0].split() == [
+        "lamp",
+        "late",
+    ]
+
+
+def test_a_form_with_a_message_loses_its_labels_only():
+    kinds = ("business", "personal")
+
+    def form(text, rng):
+        return f"Account type: {rng.choice(kinds)}\nCustomer number: {rng.randint(1, 9**6)}\nMessage: {text}"
+
+    found = found_in(with_parts([form], share=0.6))
+    (left,) = found.blank(
+        pl.Series(["Account type: business\nCustomer number: 12\nMessage: my lamp is late"])
+    )
+    assert "Customer" not in left
+    assert left.endswith("my lamp is late")
+
+
+@pytest.mark.parametrize("sign", ["-", "!", ".", "?", ">", "=", "_", " ", "\n"])
+def test_long_lines_of_signs_take_no_time(sign):
+    texts = [*bodies()[:100], f"my lamp {sign * 50_000} late", sign * 50_000 + "x"]
+    started = time.process_time()
+    Boilerplate((Pattern("quote", ()), Pattern("closing", ("kind", "regards")))).blank(pl.Series(texts))
+    found_in(texts)
+    assert time.process_time() - started < 10  # it was minutes

@@ -396,7 +396,7 @@ def test_without_any_date_there_is_no_period(model):
 def test_a_wrong_date_is_told_with_its_row(model, wrong):
     dates = [day.isoformat() for day in DAYS]
     dates[7] = wrong
-    with pytest.raises(InputError, match="row 7") as told:
+    with pytest.raises(InputError, match="row 8 of the data") as told:
         model.over_time(dates)
     assert repr(wrong) in str(told.value)
 

@@ -90,7 +90,7 @@ HOSTILE = {
     "deep objects": '{"a":' * 100_000,
     "long number": '{"format": "coterie edits", "version": ' + "9" * 5_000 + ', "edits": []}',
     "nan": '{"format": "coterie edits", "version": NaN, "edits": []}',
-    "future": '{"format": "coterie edits", "version": 2, "edits": []}',
+    "future": '{"format": "coterie edits", "version": 3, "edits": []}',
     "past": '{"format": "coterie edits", "version": 0, "edits": []}',
     "yes": '{"format": "coterie edits", "version": true, "edits": 7}',
     "other format": '{"format": "coterie model", "version": 1, "edits": []}',

@@ -203,7 +203,7 @@ def show_topics(run: Run, source_name: str) -> None:
     if found := model.boilerplate_:
         parts = "1 text" if found.texts == 1 else f"{found.texts:,} texts"
         said = f"left out of {parts}, because it recurs in texts about different things: {found}"
-        out.print(Text(safe(f"{said} (--keep-boilerplate counts it)")))
+        out.print(Text(safe(f"{said} (the report lists all; --keep-boilerplate counts it)")))
     if told := _about_embeddings(model):
         out.print(Text(told))
     if applied := run.info.get("edits_applied"):

@@ -61,10 +61,10 @@ def name(
     """Name the topics of RUN with a language model, on this machine or elsewhere.
 
     Prints what would leave the machine and asks before it is sent: the label and ten terms of each topic, and
-    texts only with --send-texts. E-mail addresses, links and numbers are masked. A key, if the server needs
-    one, comes from the environment variable COTERIE_API_KEY or OPENAI_API_KEY. Names are edits of the run:
-    "coterie edit undo" takes them back. Answers are kept in the run folder, so a command that was stopped
-    goes on where it was.
+    texts only with --send-texts, without markup and boilerplate. E-mail addresses, links and numbers are
+    masked; names of people are not. A key, if the server needs one, comes from the environment variable
+    COTERIE_API_KEY or OPENAI_API_KEY. Names are edits of the run: "coterie edit undo" takes them back.
+    Answers are kept in the run folder, so a command that was stopped goes on where it was.
 
     \b
     Examples:
@@ -97,6 +97,8 @@ def name(
         if topic.id in answers.refused:
             why = answers.refused[topic.id]
             click.echo(safe(f"topic {topic.id} keeps its name {topic.label!r}: {why}"), err=True)
+    if done is None and answers.refused:
+        raise InputError("no topic has a new name: no answer could be used")
     if done is None:
         click.echo("no topic has a new name")
         return

@@ -47,7 +47,7 @@ class Speller:
             )
             .sort("surface")
         )
-        return cls(tuple(common["surface"]), common["column"].to_numpy())
+        return cls(tuple(common["surface"]), common["column"].cast(pl.Int64).to_numpy())
 
     @cached_property
     def _near(self) -> dict[str, list[int]]:

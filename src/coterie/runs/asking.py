@@ -14,12 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import polars as pl
+
 from coterie.errors import InputError
 from coterie.progress import tell
 from coterie.results import Topic
 from coterie.runs.endpoint import Endpoint, Refused
 from coterie.runs.relabel import Renamed, rename_topics
 from coterie.storage.files import cannot
+from coterie.text.markup import without_gaps
 from coterie.topics import TopicModel
 from coterie.topics.editing import topics_of
 from coterie.topics.prompts import SYSTEM, Named, check_free, read_answer, topic_prompt
@@ -53,13 +56,19 @@ def questions(model: TopicModel, topics: Collection[int], *, texts: bool = False
     """A question for each of some topics, by id; what they were called by an edit is not part of it."""
     described = model.state.description
     unedited = replace(model.state.edited, names={}, descriptions={})
-    display, examples = model.vectorizer_.vocabulary_.display, [topic.examples for topic in model.topics]
-    plain = topics_of(display, unedited, described, examples)
+    display = model.vectorizer_.vocabulary_.display
+    plain = topics_of(display, unedited, described, [_as_counted(model, topic) for topic in model.topics])
     return [
         Question(topic, topic_prompt(bare, texts=texts))
         for topic, bare in zip(model.topics, plain, strict=True)
         if topic.id in topics
     ]
+
+
+def _as_counted(model: TopicModel, topic: Topic) -> tuple[str, ...]:
+    """The typical texts of a topic without markup, signatures and other boilerplate."""
+    counted = model.vectorizer_.counted_texts(pl.Series(topic.examples, dtype=pl.String))
+    return tuple(without_gaps(counted))
 
 
 def named_by_hand(folder: Path, model: TopicModel) -> set[int]:

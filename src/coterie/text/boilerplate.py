@@ -22,7 +22,7 @@ from coterie.text.markup import FILL, replaced, without_markup
 Kind = Literal["passage", "opening", "ending", "closing", "label", "quote"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 #: Words that may follow the words of a closing, and if a line ends between them.
-TAIL, LONG_TAIL = 4, 12
+TAIL, LONG_TAIL = 4, 16
 #: Passages of so many words are recognised wherever they stand, shorter ones as a line or sentence.
 _LONG = 4
 _WORD = r"[^\W_]+(?:['’][^\W_]+)*"
@@ -73,7 +73,7 @@ class Pattern:
             return rf"(?:\A|(?<=\n))[^\S\n]*{words}\s*[:：]"
         if self.kind == "closing":
             tail = rf"(?:[\W_]+{_WORD})"
-            return rf"{whole}(?:{tail}{{0,{TAIL}}}|[^\w\n]*\n{tail}{{0,{LONG_TAIL}}})[\W_]*\Z"
+            return rf"{whole}(?:{tail}{{0,{TAIL}}}|[^\w\n]*(?=\n){tail}{{0,{LONG_TAIL}}})[\W_]*\Z"
         if len(self.words) >= _LONG:
             return rf"{whole}(?:[^\S\n]*[.!?…。！？]+)?"
         if self.kind == "ending":

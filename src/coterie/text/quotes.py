@@ -1,4 +1,7 @@
-"""Find what a reply quotes: lines that begin with ">", and messages below a line that introduces them."""
+"""Find what a reply quotes: lines that begin with ">", and messages below a line that introduces them.
+
+A message that is forwarded is no quote: it is what the text is about. So is one above which little is said.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ _VERBS = (
     "napisał|napisała|napsal|написал|пишет|napísal|írta|yazdı"
 )
 _NAMES = (
-    "Original Message|Original Appointment|Forwarded Message|Ursprüngliche Nachricht|Original-Nachricht|"
-    "Originalnachricht|Weitergeleitete Nachricht|Message d['’]origine|Message original|Message transféré|"
-    "Mensaje original|Mensaje reenviado|Messaggio originale|Messaggio inoltrato|Mensagem original|"
+    "Original Message|Original Appointment|Ursprüngliche Nachricht|Original-Nachricht|"
+    "Originalnachricht|Message d['’]origine|Message original|"
+    "Mensaje original|Messaggio originale|Mensagem original|"
     "Oorspronkelijk bericht|Ursprungligt meddelande|Oprindelig meddelelse|Opprinnelig melding|"
     "Alkuperäinen viesti|Wiadomość oryginalna|Původní zpráva|Исходное сообщение"
 )
@@ -21,26 +24,40 @@ _SENT = (
     "Sent|Date|Gesendet|Datum|Envoyé|Envoye|Enviado(?: el)?|Fecha|Inviato|Data|Verzonden|Skickat|Sendt|"
     "Wysłano|Отправлено"
 )
+_TO = (
+    "To|An|À|A|Para|Aan|Do|Till|Til|Кому|Cc|Subject|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp|Ämne|Emne|"
+    "Temat|Тема"
+)
+_FORWARDED = re.compile(
+    r"forwarded message|weitergeleitete\w* nachricht|message transféré|mensaje reenviado|messaggio inoltrato|"
+    r"mensagem encaminhada|doorgestuurd bericht|vidarebefordrat meddelande|videresendt|"
+    r"\n[ \t*]*(?:subject|betreff|objet|asunto|oggetto|assunto|onderwerp) ?: ?(?:fwd?|wg|tr|rv|enc) ?:",
+    re.IGNORECASE,
+)
 _VERB = re.compile(rf"\b(?:{_VERBS})\b[^\n:]{{0,80}}:", re.IGNORECASE)
 # a date, and in the same line or the one before nothing but a name
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b")
 _INTRODUCED = re.compile(
     r"(?:^|\n|(?<=[.!?])\s)[ \t]*(?:On|Am|Le|El|Il|Em|Op|Den|Dnia|W dniu|Dne)\b", re.IGNORECASE
 )
-_DASHES = re.compile(
-    rf"-{{2,}} ?(?:{_NAMES}) ?-{{2,}}|(?:^|\n)[ \t]*-{{4,}} ?[^\W\d_][^\n-]{{3,40}}?-{{4,}}[ \t]*(?=\n)",
+# not from every dash of a long line anew
+_DASHES = re.compile(rf"(?<!-)-{{2,}} ?(?:{_NAMES}) ?-{{2,}}", re.IGNORECASE)
+_HEADER = re.compile(
+    rf"(?:^|\n)[ \t_*]*(?:{_FROM}) ?:[^\n]{{1,200}}\n[ \t*]*(?:{_SENT}) ?:[^\n]{{1,200}}"
+    rf"\n[ \t*]*(?:{_TO}) ?:",
     re.IGNORECASE,
 )
-_HEADER = re.compile(rf"(?:^|\n)[ \t_*]*(?:{_FROM}) ?:[^\n]{{1,200}}\n[ \t*]*(?:{_SENT}) ?:", re.IGNORECASE)
 _QUOTED = re.compile(r"(?:^|(?<=\n))[ \t]*(?:>|&gt;)[^\n]*")
-_WORD = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"[^\W\d_]+")
+#: Words that a reply must have of its own; a shorter one says less than what it quotes.
+_ENOUGH = 2
 _REACH = 250
 #: Texts that may contain a quoted message.
 SUSPECT: Final = rf"(?i)(?:^|\n)[ \t]*(?:>|&gt;)|\b(?:{_VERBS})\b|---|\n[ \t_*]*(?:{_FROM}) ?:"
 
 
 def quoted(text: str) -> list[tuple[int, int]]:
-    """Spans of a text that are quotes, in order; none if nothing else would be left.
+    """Spans of a text that are quotes, in order; none if too little else would be left.
 
     >>> text = "Still broken.\\n\\nOn 3 May 2024, Ana wrote:\\n> have you tried"
     >>> [text[a:b] for a, b in quoted(text)]
@@ -52,7 +69,8 @@ def quoted(text: str) -> list[tuple[int, int]]:
     for start, end in spans:
         rest.append(text[at:start])
         at = max(at, end)
-    return spans if spans and _WORD.search("".join([*rest, text[at:]])) else []
+    own = _WORD.findall(" ".join([*rest, text[at:]])) if spans else []
+    return spans if len(own) >= _ENOUGH else []
 
 
 def _introductions(text: str) -> list[tuple[int, int]]:
@@ -63,7 +81,11 @@ def _introductions(text: str) -> list[tuple[int, int]]:
         begins = list(_INTRODUCED.finditer(before))
         if begins and _DATE.search(before, begins[-1].start()):
             found.append((verb.start() - len(before) + begins[-1].start(), verb.end()))
-    return found
+    return [
+        (start, end)
+        for start, end in found
+        if not _FORWARDED.search(text, max(start - _REACH, 0), end + 2 * _REACH)
+    ]
 
 
 def _introduction(text: str, lines: list[tuple[int, int]], start: int, end: int) -> tuple[int, int]:

@@ -31,8 +31,8 @@ from coterie.text.markup import without_markup
 Words = tuple[str, ...]
 Rows = list[int]
 
-#: Texts that are looked at, and characters of one text.
-MOST_TEXTS, _MOST_CHARACTERS = 20_000, 20_000
+#: Texts that are looked at, characters of one text, and of all together.
+MOST_TEXTS, _MOST_CHARACTERS, _ALL_CHARACTERS = 20_000, 20_000, 4_000_000
 #: The fewest texts that must have something, and their share.
 _FEWEST, _SHARE = 10, 0.004
 #: The share of texts with something whose rest is different from that of all others.
@@ -50,7 +50,7 @@ _COUNTED = 5
 #: How often something that was found makes something else visible.
 _ROUNDS = 30
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n|[.!?…]+(?=\s|$)|[。！？]|[,，;!]|[:：](?=\s|$)")
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n|(?<![.!?…])[.!?…]+(?=\s|$)|[。！？]|[,，;!]|[:：](?=\s|$)")
 _DIGITS = re.compile(r"[0-9]+")
 _ENDS = frozenset("\n.!?…。！？")
 
@@ -73,7 +73,10 @@ def learn(batches: Iterable[pl.Series], stop_words: Collection[str] = ()) -> Boi
         new = [pattern for pattern in _added(seen) if (pattern.kind, pattern.words) not in known]
         if not new:
             break
-        found = Boilerplate((*found.patterns, *new))
+        # a notice below "Kind regards" and a name hides that they are a closing: short passages come later
+        notice = any(pattern.kind == "passage" and len(pattern.words) > _SHORT for pattern in new)
+        first = [pattern for pattern in new if pattern.kind != "passage" or len(pattern.words) > 2]
+        found = Boilerplate((*found.patterns, *(first if notice else new)))
     return found
 
 
@@ -91,12 +94,14 @@ def _distinct(batches: Iterable[pl.Series]) -> pl.Series:
 
 def _some(texts: pl.Series) -> pl.Series:
     """Not more than are looked at, chosen by their content."""
-    if len(texts) <= MOST_TEXTS:
+    lengths = texts.str.len_chars().clip(upper_bound=_MOST_CHARACTERS)
+    if len(texts) <= MOST_TEXTS and lengths.sum() <= _ALL_CHARACTERS:
         return texts
     from hashlib import blake2b
 
-    keys = [blake2b(text.encode(), digest_size=8).digest() for text in texts]
-    return texts[pl.Series(keys).arg_sort()[:MOST_TEXTS]]
+    order = pl.Series([blake2b(text.encode(), digest_size=8).digest() for text in texts]).arg_sort()
+    many = int((lengths.gather(order).cum_sum() <= _ALL_CHARACTERS).sum())
+    return texts[order[: min(many, MOST_TEXTS)]]
 
 
 @dataclass(frozen=True)
@@ -199,10 +204,11 @@ class _Seen:
             if self.is_content(word) and inside[word] < 0.5 * every[word]
         }
         self._n_words = len(self.frequency)
-        self._rests = []
+        self._rests, self._rest_words = [], []
         for row, text in enumerate(self.texts):
             aside = covered.get(row)
             words = text.words if aside is None else [w for at, w in enumerate(text.words) if at not in aside]
+            self._rest_words.append(hash(tuple(words)))
             self._rests.append(np.array(sorted({numbers[w] for w in words if w in numbers}), dtype=np.int64))
         self._lengths = np.array([len(rest) for rest in self._rests])
 
@@ -212,7 +218,7 @@ class _Seen:
         inside[rows] = True
         if inside.sum() < self.least:
             return False
-        if len({self._rests[row].tobytes() for row in rows}) < _DIFFERENT * len(rows):
+        if len({self._rest_words[row] for row in rows}) < _DIFFERENT * len(rows):
             return False
         # where nearly all have it there is little to compare with
         others = ~inside if (~inside).sum() >= self.least else np.ones_like(inside)
@@ -284,23 +290,52 @@ def _closings(seen: _Seen) -> dict[Words, Places]:
                     continue
                 if n - end <= (LONG_TAIL if text.behind[end - 1] == "\n" else TAIL):
                     places[tuple(text.words[start:end])].append((row, start, n))
-    formulas = (
-        words for words, at in places.items() if len(at) >= seen.least and _is_formula(seen, words, at)
-    )
+    tails = {words: _tails(seen, words, at) for words, at in places.items() if _may_close(seen, words, at)}
+    # one name stands behind several closings: they are looked at together, if a comma or a line ends them
+    ended = [words for words in tails if _is_ended(seen, words, places[words])]
+    names = _names(seen, [tail for words in ended for tail in tails[words]])
+    formulas = [
+        words
+        for words, of_row in tails.items()
+        if _is_formula(of_row, names if words in ended else _names(seen, of_row))
+    ]
     return dict(_whole_formula(seen, words, places[words]) for words in sorted(formulas))
 
 
-def _is_formula(seen: _Seen, words: Words, places: list[tuple[int, int, int]]) -> bool:
+def _may_close(seen: _Seen, words: Words, places: Places) -> bool:
+    """Whether words stand near the end of many texts, and seldom elsewhere."""
     own = [w for w in words if seen.is_content(w)]
     rows = {row for row, _, _ in places}
-    if not own or max(len(rows) / seen.frequency[w] for w in own) < _ONLY_HERE:
+    return (
+        len(places) >= seen.least
+        and max((len(rows) / seen.frequency[w] for w in own), default=0) >= _ONLY_HERE
+    )
+
+
+def _is_ended(seen: _Seen, words: Words, places: Places) -> bool:
+    behind = [seen.texts[row].behind[start + len(words) - 1] for row, start, _ in places]
+    return sum(map(bool, behind)) >= 0.6 * len(behind)
+
+
+def _names(seen: _Seen, tails: list[tuple[int, Words]]) -> set[str]:
+    """Words that stand nowhere else."""
+    below: dict[int, set[str]] = defaultdict(set)
+    for row, tail in tails:
+        below[row].update(tail)
+    often = Counter(chain.from_iterable(below.values()))
+    return {word for word, n in often.items() if n >= _ONLY_HERE * seen.frequency[word]}
+
+
+def _tails(seen: _Seen, words: Words, places: Places) -> list[tuple[int, Words]]:
+    return [(row, tuple(seen.texts[row].words[start + len(words) : end])) for row, start, end in places]
+
+
+def _is_formula(tails: list[tuple[int, Words]], names: Collection[str]) -> bool:
+    """Whether different words follow, most of which are names."""
+    if sum(bool(tail) for _, tail in tails) < 0.6 * len(tails) or len({tail for _, tail in tails}) < 5:
         return False
-    tails = [tuple(seen.texts[row].words[start + len(words) : end]) for row, start, end in places]
-    if sum(map(bool, tails)) < 0.6 * len(tails) or len(set(tails)) < 5:
-        return False
-    inside = Counter(chain.from_iterable(set(tail) for tail in tails))
-    only_here = sum(n for w, n in inside.items() if n >= _ONLY_HERE * seen.frequency[w])
-    return only_here >= 0.6 * inside.total()
+    inside = Counter(chain.from_iterable(set(tail) for _, tail in tails))
+    return sum(n for word, n in inside.items() if word in names) >= 0.6 * inside.total()
 
 
 def _whole_formula(
@@ -336,7 +371,9 @@ def _labels(seen: _Seen) -> dict[Words, Places]:
         for start, end in pairwise([0, *ends, len(text.words)]):
             label = next((at + 1 for at in range(start, min(start + _SHORT, end)) if text.behind[at]), start)
             if label > start and text.behind[label - 1] in (":", "："):
-                places[tuple(text.words[start:label])].append((row, start, end))
+                # a long value is a message
+                aside = end if end - label <= _SHORT else label
+                places[tuple(text.words[start:label])].append((row, start, aside))
     return places
 
 
@@ -361,7 +398,9 @@ def _endings(seen: _Seen) -> dict[Words, Places]:
 def _stands_alone(seen: _Seen, words: Words, n: int) -> bool:
     """Whether the words of an ending are seldom anywhere else."""
     own = sorted((n / seen.frequency[w] for w in words if seen.is_content(w)), reverse=True)
-    return bool(own) and own[(len(own) - 1) // 2] >= _ONLY_HERE / 2
+    # two words may be what a text is about: none of them is elsewhere
+    looked_at = len(own) - 1 if len(words) == 2 else (len(own) - 1) // 2
+    return bool(own) and own[looked_at] >= _ONLY_HERE / 2
 
 
 #: Kinds in the order in which they are accepted, and how they are found.
