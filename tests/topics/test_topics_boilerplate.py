@@ -1,6 +1,5 @@
 """Texts as they come: closings, notices and markup make no topics, in a fit, a file and a run."""
 
-import copy
 import json
 import sys
 from pathlib import Path
@@ -125,13 +124,3 @@ def test_planted_parts_change_little(dataset, name):
         # the estimate itself varies by about this much with the order of the same counts
         assert abs(len(free.topics) - many) < 0.25 * many
         assert accuracy(data.labels, fixed.labels_) >= best - 0.02
-
-
-def test_a_moved_text_takes_those_with_another_signature_along(texts, model):
-    moved = copy.deepcopy(model)
-    closed = next(text for text in texts if "regards" in text and "<" not in text)
-    topic = next(one.id for one in moved.topics if one.id != moved.predict([closed])[0])
-    moved.edits.pin(closed, topic)
-    other = f"{closed.partition('Kind regards')[0]}{CLOSING}"
-    assert moved.predict([closed, other]).tolist() == [topic, topic]
-    assert np.array_equal(moved.predict(texts), moved.labels_)

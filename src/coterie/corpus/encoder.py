@@ -13,7 +13,7 @@ import polars as pl
 
 from coterie.corpus.sequences import Sequences, offsets_of
 from coterie.text.analyzer import Analyzer
-from coterie.text.markup import without_gaps
+from coterie.text.markup import FILL
 
 Tokenizer = Literal["words", "whitespace"] | Callable[[str], Iterable[str]]
 #: Turns texts into those that are counted.
@@ -92,8 +92,13 @@ class Encoder:
 
 
 def _digests_as_counted(texts: pl.Series, counted: pl.Series) -> npt.NDArray[np.uint64]:
-    """Digests of what is counted of texts: those that differ in nothing else are one."""
-    return digests(texts if texts is counted else texts.zip_with(texts == counted, without_gaps(counted)))
+    """Digests of texts that come in the order of what is counted of them, and differ where the texts do."""
+    found = digests(texts)
+    if texts is not counted:
+        changed = (texts != counted).arg_true()
+        plain = counted[changed].str.replace_all(FILL, "", literal=True).str.strip_chars()
+        found[changed.to_numpy(), 0] = digests(plain)[:, 0]
+    return found
 
 
 def digests(texts: pl.Series) -> npt.NDArray[np.uint64]:

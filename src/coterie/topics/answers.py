@@ -69,20 +69,10 @@ def _looked_at(model: TopicModel, scored: Scored, texts: pl.Series) -> Look:
     edited = model.state.edited
     pins: dict[int, int] = {}
     if edited.pins:
-        # as in the fit, texts of which the same is counted go together
-        topics = dict(
-            zip(_as_counted(model, pl.Series(list(edited.pins))), edited.pins.values(), strict=True)
-        )
-        strings = _as_counted(model, texts)
-        for row in strings.is_in(list(topics)).arg_true():
-            pins[row] = edited.scorer.ids.index(topics[strings[row]])
+        strings = as_strings(texts)
+        for row in strings.is_in(list(edited.pins)).arg_true():
+            pins[row] = edited.scorer.ids.index(edited.pins[strings[row]])
     return look(edited.scorer, scored, pins)
-
-
-def _as_counted(model: TopicModel, texts: pl.Series) -> pl.Series:
-    """Texts without what is left out; unchanged where nothing is."""
-    given, counted = as_strings(texts), as_strings(model.vectorizer_.counted_texts(texts))
-    return given.zip_with(given == counted, without_gaps(counted))
 
 
 def assignments(model: TopicModel, scores: Scores, typos: pl.DataFrame) -> Assignments:
