@@ -103,14 +103,21 @@ def test_a_word_of_a_hundred_thousand_letters(show, served):
 @WIDTHS
 def test_the_tooltip_of_the_map(show, served, width):
     page = settled(show(f"/?run={RUN}&tab=map", width))
+    hovered = 0
     for topic in served.api(f"/runs/{RUN}")["topics"]:
-        page.mouse.move(*place_of(page, topic["colour"]))
+        try:
+            place = place_of(page, topic["colour"])
+        except IndexError:  # all its points are near names
+            continue
+        hovered += 1
+        page.mouse.move(*place)
         page.locator(".map-tip").wait_for()
         until(page, "document.querySelector('.map-tip-text')?.textContent.length > 3")
         assert topic["label"][:40] in page.locator(".map-tip-head").evaluate("one => one.textContent")
         said = words(page, ".map-tip-text").rstrip("…")
         assert any(" ".join(text.split()).startswith(said[:100].strip()) for text in HOSTILE)
         clean(page)
+    assert hovered
 
 
 @WIDTHS

@@ -256,7 +256,6 @@ def test_hostile_texts_are_text(show, width):
     page = show("hostile", width)
     shown = page.locator("main").inner_text()
     assert "<script>window.hacked=9</script>" in shown
-    assert "parcel late" in shown  # a typical text is shown without its script
     assert "</script><script>window.hacked=6</script>" in page.locator("h3 bdi").first.inner_text()
     assert page.locator("h1").inner_text() == "Topics of <script>window.hacked=5<script>.csv"
     hover_somewhere(page)
