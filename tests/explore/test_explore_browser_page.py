@@ -13,7 +13,7 @@ def view(page):
     return page.evaluate(
         """() => {
           const words = (selector) => [...document.querySelectorAll(selector)].map((one) => one.textContent);
-          const names = [...document.querySelectorAll(".map-name")].map((name) => { const { x, y } = name.getBoundingClientRect(); return `${name.textContent} ${Math.round(x / 3)} ${Math.round(y / 3)}`; });
+          const names = [...document.querySelectorAll(".map-name")].map((name) => name.textContent);
           return { total: words("#texts-total"), rows: words("#texts-list tbody tr"), chips: words(".chip"),
             panel: words("#panel h2, #panel blockquote, #panel .assigned"), said: words(".map-said"),
             chosen: words(".topics [aria-pressed=true]"), query: document.getElementById("query").value,

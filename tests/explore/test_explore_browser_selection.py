@@ -177,6 +177,7 @@ def test_an_edit_is_undone_by_its_message_or_ctrl_z(show, served, live, fresh):
     page.locator(".topics button").first.click()
 
     def rename(label):
+        settled(page)  # the panel is drawn again after an edit, and an open form with it
         page.locator("#panel .rename").click()
         page.get_by_label("Label of the topic").fill(label)
         page.keyboard.press("Enter")
