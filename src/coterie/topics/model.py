@@ -3,51 +3,34 @@
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.corpus.vectorizer import Vectorizer
-from coterie.embeddings import (
-    STATIC,
-    Vectors,
-    is_auto,
-    is_source,
-    static_installed,
-    static_may_help,
-    vectors_of,
-)
-from coterie.engines import Block, Engine
+from coterie.engines import Block
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, shown
 from coterie.estimator import check_count
-from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.storage.folder import as_path
-from coterie.storage.temporary import report_full
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
-from coterie.text.recurring import find
-from coterie.topics import editing
+from coterie.topics import fitting
 from coterie.topics import state as write
 from coterie.topics.answers import answers_to, memberships_of, score_texts, topic_ids
 from coterie.topics.changes import changes, frame
-from coterie.topics.collection import BATCH, Collection, TextStore, collect, without_columns
-from coterie.topics.describe import Reading, read_topics
+from coterie.topics.collection import BATCH, Collection, TextStore
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
 from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
-from coterie.topics.scorer import Scorer
-from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
 
@@ -158,7 +141,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """
         before = dict(self.__dict__)
         try:
-            self._fit(texts, checked_edits(edits))
+            fitting.fit(self, texts, checked_edits(edits))
         except BaseException:  # a model that was fitted stays as it was
             if self.collection is not None and self.collection is not before.get("collection"):
                 self.collection.close()
@@ -166,91 +149,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
         return self
-
-    def _fit(self, texts: Any, edits: tuple[Edit, ...]) -> None:
-        if self.embeddings is not None and not is_source(self.embeddings) and not is_auto(self.embeddings):
-            vectors_of(self.embeddings, [])  # says what embeddings may be
-        if self.vectorizer is not None and not isinstance(self.vectorizer, Vectorizer):
-            raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(self.vectorizer)}")
-        if not isinstance(self.keep_boilerplate, (bool, np.bool_)):
-            raise InputError(f"keep_boilerplate must be True or False, got {shown(self.keep_boilerplate)}")
-        if self.seed_words is not None:
-            checked_seeds(self.seed_words)
-        if isinstance(self.n_topics, int) and self.n_topics < len(self.seed_words or ()):
-            raise InputError(
-                f"n_topics must be at least the number of seeded topics, {len(self.seed_words or ())}; "
-                f"got {self.n_topics}"
-            )
-        self.collection = collection = self._collect(texts)
-        source = self._source(collection.corpus.n_distinct)
-        self.collection = collection = collection.embedded(source, self.vectorizer_)
-        self.n_texts_ = collection.corpus.n_texts
-        banned = self._columns([term for edit in edits if edit.kind == "ban" for term in edit.terms])
-        seeds = seed_columns(self.seed_words or {}, self.vectorizer_)
-        documents = collection.engine(banned)
-        method, self.number_of_topics_ = fit_method(
-            documents,
-            self.method,
-            self.n_topics,
-            self.random_state,
-            seeds=list(seeds.values()),
-            source=source,
-            embeddings=collection.embeddings,
-            stop_word_counts=collection.corpus.stop_word_counts,
-            unfolded=lambda: without_columns(collection.corpus.unfolded(), banned),
-        )
-        with one_blas_thread():
-            scorer, reading = _scored_once(method, documents, collection.embeddings)
-            column = {int(topic): number for number, topic in enumerate(scorer.order)}
-            named = zip(method.seed_topics, seeds, strict=bool(seeds))
-            names = {column[int(topic)]: name for topic, name in named if topic >= 0}
-            self.fitted = Edited(scorer, names, {})
-            if isinstance(self.n_topics, int) and len(scorer.ids) < self.n_topics:
-                found = "1 topic" if len(scorer.ids) == 1 else f"{len(scorer.ids)} topics"
-                warnings.warn(
-                    f"{found} instead of {self.n_topics}: no text was left for the others", stacklevel=3
-                )
-            self.state, self._history = editing.described(self, self.fitted, reading), ()
-            editing.replay(self, edits)
-
-    def _collect(self, texts: Any) -> Collection:
-        """Count terms; words of one text alone say nothing, unless there are no others."""
-        store = texts if isinstance(texts, TextStore) else TextStore(texts)
-        given = self.vectorizer
-        if given is None:
-            self.vectorizer_ = Vectorizer(self.language, min_df=2, fix_typos=True, skip_non_answers=True)
-        else:
-            self.vectorizer_ = clone(given)
-        left_out = self._boilerplate(store)
-        collection = collect(store, self.vectorizer_, left_out)
-        if given is None and not len(collection.corpus.vocabulary):
-            self.vectorizer_ = Vectorizer(self.language, skip_non_answers=True)
-            collection = collect(store, self.vectorizer_, left_out)
-        if not len(collection.corpus.vocabulary):
-            collection.close()
-            raise InputError(
-                f"no usable words in {collection.corpus.n_texts:,} texts: are these the right column and "
-                "language, and do words occur in more than one text?"
-            )
-        return collection
-
-    def _boilerplate(self, store: TextStore) -> Boilerplate:
-        """What is left out of the counts; nothing of texts that came as words."""
-        if self.keep_boilerplate or self.vectorizer_.tokenizer != "words":
-            return Boilerplate()
-        try:
-            with report_full():
-                return find(store.batches, self.vectorizer_.analyzer().all_stop_words())
-        except BaseException:
-            store.close()
-            raise
-
-    def _source(self, n_distinct: int) -> Any:
-        """Where embeddings come from; "auto" is the static model, where that is installed and may help."""
-        if not is_auto(self.embeddings):
-            return self.embeddings
-        may_help = static_may_help(self.method, self.language, n_distinct)
-        return STATIC if may_help and static_installed() else None
 
     # --- asking
 
@@ -436,11 +334,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- inside
 
-    def _columns(self, terms: Iterable[str]) -> tuple[int, ...]:
-        """Columns in which terms are counted."""
-        columns = columns_of(list(terms), self.vectorizer_)
-        return tuple(sorted({int(column) for some in columns for column in some}))
-
     def _check_fitted(self) -> None:
         if "state" not in self.__dict__:
             raise NotFittedError("This TopicModel is not fitted yet: call fit with texts first")
@@ -467,27 +360,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         if "state" not in self.__dict__:
             return f"<pre>{html.escape(repr(self))}</pre>"
         return self.topics._repr_html_()
-
-
-def _scored_once(
-    method: FittedMethod, documents: Engine, embeddings: Vectors | None
-) -> tuple[Scorer, Reading]:
-    """Score every distinct text, and order topics by size.
-
-    Again only where the first look changes what there is to score: if no text went to a topic, which is then
-    dropped, or if the order of topics decides between two that are equally good for a text.
-    """
-    scorer = Scorer(method, np.arange(method.n_topics))
-    reading = read_topics(documents, scorer, embeddings=embeddings)
-    if not method.read_topics(documents, reading.sizes, reading.counts).all():
-        del reading
-        scorer = Scorer(method, np.arange(method.n_topics))
-        reading = read_topics(documents, scorer, embeddings=embeddings)
-    ordered = replace(scorer, order=np.argsort(-reading.sizes, kind="stable"))
-    if reading.tied:
-        del reading
-        return ordered, read_topics(documents, ordered, embeddings=embeddings)
-    return ordered, reading.reordered(ordered.order)
 
 
 def _batches(texts: Any) -> Iterator[pl.Series]:

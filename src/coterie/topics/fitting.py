@@ -1,0 +1,159 @@
+"""From texts to a fitted topic model, step by step."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from coterie.corpus.vectorizer import Vectorizer
+from coterie.embeddings import (
+    STATIC,
+    Vectors,
+    is_auto,
+    is_source,
+    static_installed,
+    static_may_help,
+    vectors_of,
+)
+from coterie.engines import Engine
+from coterie.engines.threads import one_blas_thread
+from coterie.errors import InputError, shown
+from coterie.methods.fitted import FittedMethod, fit_method
+from coterie.storage.temporary import report_full
+from coterie.text.boilerplate import Boilerplate
+from coterie.text.recurring import find
+from coterie.topics import editing
+from coterie.topics.collection import Collection, TextStore, collect, without_columns
+from coterie.topics.describe import Reading, read_topics
+from coterie.topics.editing import Edited
+from coterie.topics.edits import Edit
+from coterie.topics.scorer import Scorer
+from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
+
+if TYPE_CHECKING:
+    from coterie.topics.model import TopicModel
+
+
+def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...]) -> None:
+    """Count terms, find topics in the counts, score every distinct text, and apply the edits."""
+    _check_parameters(model)
+    model.collection = collection = _collect(model, texts)
+    source = _source(model, collection.corpus.n_distinct)
+    model.collection = collection = collection.embedded(source, model.vectorizer_)
+    model.n_texts_ = collection.corpus.n_texts
+    banned = _columns(model, [term for edit in edits if edit.kind == "ban" for term in edit.terms])
+    seeds = seed_columns(model.seed_words or {}, model.vectorizer_)
+    documents = collection.engine(banned)
+    method, model.number_of_topics_ = fit_method(
+        documents,
+        model.method,
+        model.n_topics,
+        model.random_state,
+        seeds=list(seeds.values()),
+        source=source,
+        embeddings=collection.embeddings,
+        stop_word_counts=collection.corpus.stop_word_counts,
+        unfolded=lambda: without_columns(collection.corpus.unfolded(), banned),
+    )
+    with one_blas_thread():
+        scorer, reading = _scored_once(method, documents, collection.embeddings)
+        column = {int(topic): number for number, topic in enumerate(scorer.order)}
+        named = zip(method.seed_topics, seeds, strict=bool(seeds))
+        names = {column[int(topic)]: name for topic, name in named if topic >= 0}
+        model.fitted = Edited(scorer, names, {})
+        if isinstance(model.n_topics, int) and len(scorer.ids) < model.n_topics:
+            found = "1 topic" if len(scorer.ids) == 1 else f"{len(scorer.ids)} topics"
+            warnings.warn(
+                f"{found} instead of {model.n_topics}: no text was left for the others", stacklevel=3
+            )
+        model.state, model._history = editing.described(model, model.fitted, reading), ()
+        editing.replay(model, edits)
+
+
+def _check_parameters(model: TopicModel) -> None:
+    """Say what is wrong with a parameter before anything is counted."""
+    if model.embeddings is not None and not is_source(model.embeddings) and not is_auto(model.embeddings):
+        vectors_of(model.embeddings, [])  # says what embeddings may be
+    if model.vectorizer is not None and not isinstance(model.vectorizer, Vectorizer):
+        raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(model.vectorizer)}")
+    if not isinstance(model.keep_boilerplate, (bool, np.bool_)):
+        raise InputError(f"keep_boilerplate must be True or False, got {shown(model.keep_boilerplate)}")
+    seeded = 0 if model.seed_words is None else len(checked_seeds(model.seed_words))
+    if isinstance(model.n_topics, int) and model.n_topics < seeded:
+        raise InputError(
+            f"n_topics must be at least the number of seeded topics, {seeded}; got {model.n_topics}"
+        )
+
+
+def _collect(model: TopicModel, texts: Any) -> Collection:
+    """Count terms; words of one text alone say nothing, unless there are no others."""
+    store = texts if isinstance(texts, TextStore) else TextStore(texts)
+    given = model.vectorizer
+    if given is None:
+        model.vectorizer_ = Vectorizer(model.language, min_df=2, fix_typos=True, skip_non_answers=True)
+    else:
+        model.vectorizer_ = clone(given)
+    left_out = _boilerplate(model, store)
+    collection = collect(store, model.vectorizer_, left_out)
+    if given is None and not len(collection.corpus.vocabulary):
+        model.vectorizer_ = Vectorizer(model.language, skip_non_answers=True)
+        collection = collect(store, model.vectorizer_, left_out)
+    if not len(collection.corpus.vocabulary):
+        collection.close()
+        raise InputError(
+            f"no usable words in {collection.corpus.n_texts:,} texts: are these the right column and "
+            "language, and do words occur in more than one text?"
+        )
+    return collection
+
+
+def _boilerplate(model: TopicModel, store: TextStore) -> Boilerplate:
+    """What is left out of the counts; nothing of texts that came as words."""
+    if model.keep_boilerplate or model.vectorizer_.tokenizer != "words":
+        return Boilerplate()
+    try:
+        with report_full():
+            return find(store.batches, model.vectorizer_.analyzer().all_stop_words())
+    except BaseException:
+        store.close()
+        raise
+
+
+def _source(model: TopicModel, n_distinct: int) -> Any:
+    """Where embeddings come from; "auto" is the static model, where that is installed and may help."""
+    if not is_auto(model.embeddings):
+        return model.embeddings
+    may_help = static_may_help(model.method, model.language, n_distinct)
+    return STATIC if may_help and static_installed() else None
+
+
+def _columns(model: TopicModel, terms: Iterable[str]) -> tuple[int, ...]:
+    """Columns in which terms are counted."""
+    columns = columns_of(list(terms), model.vectorizer_)
+    return tuple(sorted({int(column) for some in columns for column in some}))
+
+
+def _scored_once(
+    method: FittedMethod, documents: Engine, embeddings: Vectors | None
+) -> tuple[Scorer, Reading]:
+    """Score every distinct text, and order topics by size.
+
+    Again only where the first look changes what there is to score: if no text went to a topic, which is then
+    dropped, or if the order of topics decides between two that are equally good for a text.
+    """
+    scorer = Scorer(method, np.arange(method.n_topics))
+    reading = read_topics(documents, scorer, embeddings=embeddings)
+    if not method.read_topics(documents, reading.sizes, reading.counts).all():
+        del reading
+        scorer = Scorer(method, np.arange(method.n_topics))
+        reading = read_topics(documents, scorer, embeddings=embeddings)
+    ordered = replace(scorer, order=np.argsort(-reading.sizes, kind="stable"))
+    if reading.tied:
+        del reading
+        return ordered, read_topics(documents, ordered, embeddings=embeddings)
+    return ordered, reading.reordered(ordered.order)
