@@ -20,6 +20,24 @@ def done(page):
     settled(page)
 
 
+def test_a_label_that_is_being_typed_stays_when_the_panel_is_drawn_again(show, fresh):
+    run = fresh("typing")
+    page = settled(show(f"/?run={run}&topic=1"))
+    page.locator("#panel .rename").click()
+    box = page.get_by_label("Label of the topic")
+    box.fill("half a na")
+    page.locator("#panel .measures").evaluate("element => { element.id = 'drawn-before'; }")
+    page.evaluate("""async () => {
+      const { state, update } = await import("/static/state.js");
+      update({ overview: { ...state.overview } });
+    }""")
+    until(page, "!document.getElementById('drawn-before')")
+    page.keyboard.type("me")
+    assert box.input_value() == "half a name"
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#panel h2 bdi')?.textContent === 'half a name'")
+
+
 def test_rename_in_place_and_undo(show, served, live, fresh):
     run = fresh("renamed")
     page = settled(show(f"/?run={run}&topic=1"))

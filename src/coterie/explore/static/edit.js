@@ -25,11 +25,12 @@ export function openRename(id, element = null) {
     input.select();
     return;
   }
-  const before = [...element.childNodes], form = h("form", { class: "rename-form" }, input, h("button", { type: "submit", class: "main" }, "rename"),
+  const before = [...element.childNodes], form = h("form", { class: "rename-form", "data-topic": id }, input, h("button", { type: "submit", class: "main" }, "rename"),
     button("cancel", () => back()));
   const back = () => { if (form.isConnected) element.replaceChildren(...before); };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    form.dataset.sent = "";
     during(renamed(id, input.value, (body) => quietly(body, form, back), back));
   });
   form.addEventListener("keydown", (event) => {

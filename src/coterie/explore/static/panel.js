@@ -17,9 +17,9 @@ let distinct = null; // the slider: 0 frequent, 1 distinctive, the same for ever
 export async function showTopic(element) {
   const id = state.topic, brief = topicOf(id), key = `${state.run} ${state.overview.version} ${id}`;
   if (kept.key !== key) Object.assign(kept, { key, topic: null });
-  if (kept.topic) { element.replaceChildren(head(brief), body(kept.topic)); return; }
+  if (kept.topic) { redraw(element, id, head(brief), body(kept.topic)); return; }
   const waiting = h("div", { class: "panel-body" }, h("h3", {}, "Typical texts"), h("div", { class: "skeleton bare terms-room", "aria-hidden": "true" }, Array.from({ length: TERMS }, () => h("i"))));
-  element.replaceChildren(head(brief), waiting);
+  redraw(element, id, head(brief), waiting);
   element.scrollTop = 0;
   try {
     const topic = await asking((signal) => get(runPath(`/topics/${id}`), {}, { signal }));
@@ -30,6 +30,15 @@ export async function showTopic(element) {
     if (error.name === "AbortError") return;
     waiting.replaceWith(h("div", { class: "empty wrong" }, h("p", {}, bdi(error.message)), button("try again", () => showTopic(element))));
   }
+}
+
+/** Draw the panel of a topic again; a label that is being typed stays. */
+function redraw(element, id, top, rest) {
+  const form = element.querySelector(`.rename-form[data-topic="${id}"]:not([data-sent])`);
+  const typing = form && form.contains(document.activeElement) ? document.activeElement : null;
+  if (form) top.querySelector("h2").replaceWith(form.closest("h2"));
+  element.replaceChildren(top, rest);
+  if (typing) typing.focus();
 }
 
 const editing = (name, ...values) => async () => {
