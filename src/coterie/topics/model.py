@@ -27,7 +27,7 @@ from coterie.embeddings import (
 )
 from coterie.engines import Block, Engine
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError, shown
+from coterie.errors import InputError, check_flag, shown
 from coterie.estimator import check_count
 from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.results import Assignments, Branch, Similar, Topics
@@ -108,7 +108,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     ['parcel', 'card']
     >>> answer = model.assign(["my card"])[0]
     >>> answer.label, answer.reason.words
-    ('card, refund, money', ('card',))
+    ('card refund money', ('card',))
     """
 
     number_of_topics_: NumberOfTopics | None
@@ -172,8 +172,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             vectors_of(self.embeddings, [])  # says what embeddings may be
         if self.vectorizer is not None and not isinstance(self.vectorizer, Vectorizer):
             raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(self.vectorizer)}")
-        if not isinstance(self.keep_boilerplate, (bool, np.bool_)):
-            raise InputError(f"keep_boilerplate must be True or False, got {shown(self.keep_boilerplate)}")
+        check_flag("keep_boilerplate", self.keep_boilerplate)
         if self.seed_words is not None:
             checked_seeds(self.seed_words)
         if isinstance(self.n_topics, int) and self.n_topics < len(self.seed_words or ()):
