@@ -38,3 +38,10 @@ class InputError(ValueError):
 def shown(value: object) -> str:
     """A value for a sentence: in one line, not too long."""
     return " ".join(repr(value)[:80].split())
+
+
+def check_flag(name: str, value: object) -> bool:
+    """True or False as such; numbers and arrays, which may be neither, are refused."""
+    if type(value).__name__ not in ("bool", "bool_"):  # numpy has its own, by either name
+        raise InputError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)

@@ -20,7 +20,7 @@ from scipy import sparse
 from coterie.errors import InputError
 from coterie.storage import arrays, files
 from coterie.storage import state as states
-from coterie.storage.state import checksum, read_state, write_state
+from coterie.storage.state import VERSION, checksum, read_state, write_state
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"]
 
@@ -320,8 +320,8 @@ def test_another_kind_and_a_newer_version(saved):
         r"state\.json is a 'coterie model', not a 'coterie vocabulary'; check the path",
         kind="vocabulary",
     )
-    rewrite(saved, lambda whole: whole.update(version=2, anything=[1]))
-    refused(saved, r"state\.json was written by a newer coterie \(format 2\); update coterie$")
+    rewrite(saved, lambda whole: whole.update(version=VERSION + 1, anything=[1]))
+    refused(saved, rf"state\.json was written by a newer coterie \(format {VERSION + 1}\); update coterie$")
     for version in (True, 0, -1, 1.0, "1", None):
         rewrite(saved, lambda whole, version=version: whole.update(version=version))
         refused(saved, "is damaged: it has no format version")

@@ -21,7 +21,7 @@ from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
 from coterie.corpus.spelling import spelled, typos_in
 from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
-from coterie.errors import InputError, shown
+from coterie.errors import InputError, check_flag, shown
 from coterie.text.analyzer import Analyzer
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import InBatches, known_length, strings, text_batches
@@ -167,7 +167,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             clean=self._clean(),
             n_texts=n_texts if folder is None else None,
             folder=None if folder is None else Path(folder),
-            fix_typos=self.fix_typos,
+            fix_typos=check_flag("fix_typos", self.fix_typos),
             threads=self.threads,
         )
         self.vocabulary_ = corpus.vocabulary

@@ -153,7 +153,7 @@ def log_likelihood(here: Any, n_here: int, there: Any, n_there: int) -> Any:
     """Twice the log-likelihood by which two shares differ, for each pair of counts; 0 where they are equal.
 
     >>> log_likelihood(np.array([5.0, 5.0]), 10, np.array([50.0, 0.0]), 100).round(1).tolist()
-    [0.0, 26.3]
+    [0.0, 26.8]
     """
     both, n_both = here + there, n_here + n_there
 

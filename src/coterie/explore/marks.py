@@ -20,6 +20,7 @@ from coterie.corpus import Vectorizer
 from coterie.corpus.counting import form_table
 from coterie.text import tokens
 from coterie.text.analyzer import LEFT_OUT, Analyzer
+from coterie.text.markup import FILL
 
 Span = tuple[int, int]
 MarkKind = Literal["query", "related", "word"]
@@ -61,13 +62,13 @@ class Locator:
         terms = dict(zip(every, self._terms(every, self._analyzer), strict=True))
         return [
             [
-                Located(start + a, start + b, term, column)
+                Located(start + a, _filled(text, start + b), term, column)
                 for start, piece in found
                 for form, a, b in forms[piece]
                 for term, column in (terms[form],)
                 if term is not None
             ]
-            for found in pieces
+            for text, found in zip(counted, pieces, strict=True)
         ]
 
     def locate_tokens(self, texts: Sequence[Sequence[str]]) -> list[list[Located]]:
@@ -183,6 +184,13 @@ class Locator:
                 return
             end = start_at + len(form)
             yield form, start_at, end
+
+
+def _filled(text: str, end: int) -> int:
+    """The end of a word with what is left of an entity that it ends with."""
+    while text.startswith(FILL, end):
+        end += 1
+    return end
 
 
 def _between_spaces(text: str) -> Iterable[tuple[int, str]]:

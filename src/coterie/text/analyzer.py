@@ -13,7 +13,7 @@ from typing import Final
 
 import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, check_flag
 from coterie.text import languages, tokens, unspaced
 from coterie.text.inputs import strings
 from coterie.text.non_answers import non_answers
@@ -59,6 +59,7 @@ class Analyzer:
     skip_non_answers: bool = False
 
     def __post_init__(self) -> None:
+        check_flag("skip_non_answers", self.skip_non_answers)
         for language in strings("languages", self.languages):
             languages.language_name(language)
         for kind in strings("drop", self.drop):

@@ -22,7 +22,7 @@ from coterie.embeddings import (
 )
 from coterie.engines import Engine
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError, shown
+from coterie.errors import InputError, check_flag, shown
 from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.storage.temporary import report_full
 from coterie.text.boilerplate import Boilerplate
@@ -81,8 +81,7 @@ def _check_parameters(model: TopicModel) -> None:
         vectors_of(model.embeddings, [])  # says what embeddings may be
     if model.vectorizer is not None and not isinstance(model.vectorizer, Vectorizer):
         raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(model.vectorizer)}")
-    if not isinstance(model.keep_boilerplate, (bool, np.bool_)):
-        raise InputError(f"keep_boilerplate must be True or False, got {shown(model.keep_boilerplate)}")
+    check_flag("keep_boilerplate", model.keep_boilerplate)
     seeded = 0 if model.seed_words is None else len(checked_seeds(model.seed_words))
     if isinstance(model.n_topics, int) and model.n_topics < seeded:
         raise InputError(

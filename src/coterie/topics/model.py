@@ -91,7 +91,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     ['parcel', 'card']
     >>> answer = model.assign(["my card"])[0]
     >>> answer.label, answer.reason.words
-    ('card, refund, money', ('card',))
+    ('card refund money', ('card',))
     """
 
     number_of_topics_: NumberOfTopics | None

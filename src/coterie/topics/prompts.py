@@ -23,7 +23,7 @@ SYSTEM = (
     "The description is one sentence that says what the texts of the topic have in common."
 )
 
-_EMAIL = re.compile(r"[^\s@<>\"']+@[^\s@<>\"']+\.[^\s@<>\"']+")
+_EMAIL = re.compile(r"[^\s@<>\"']+@[\w.-]+\.\w+")
 _LINK = re.compile(r"(?i:https?://|www\.)\S+")
 _NUMBER = re.compile(r"\+?\b\d(?:[\d.,:/ -]*\d)?\b|\d{4,}")
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
