@@ -12,9 +12,10 @@ from scipy.sparse import csr_matrix
 
 from coterie import TopicModel
 from coterie.errors import InputError
+from coterie.map.colours import DARK, LIGHT
 from coterie.map.groups import FEWEST, Group, groups_of
 from coterie.map.labels import Name, place_names, wrapped
-from coterie.map.picture import DARK, HEIGHT, LIGHT, WIDTH, Topic, draw_map
+from coterie.map.picture import HEIGHT, WIDTH, Topic, draw_map
 from coterie.map.words import neighbourhood_words
 from coterie.results import Branch
 from coterie.topics.picture import map_picture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,9 @@ from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
+
+if TYPE_CHECKING:
+    from coterie.figures import Plots
 
 _NEED_TEXTS = "counts over time and by class need the fitted texts"
 
@@ -303,6 +306,14 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         usable = readable_terms(self.vectorizer_, self.state.edited.scorer.banned)
         names = self.vectorizer_.vocabulary_.display
         return tree(topics, described.centers, described.counts, names, usable)
+
+    @property
+    def plot(self) -> Plots:
+        """Figures of the model: ``model.plot.topics()`` and others."""
+        from coterie.figures import Plots
+
+        self._check_fitted()
+        return Plots(self)
 
     def _counted_texts(self) -> Ints:
         """The number of the topic of each text, −1 for one without a known word."""
