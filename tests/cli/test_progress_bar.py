@@ -16,9 +16,10 @@ pytestmark = pytest.mark.process
 #: what was read.
 SCRIPT = """
 import sys, threading, time
-from coterie.cli import progress
+from coterie import progress
+from coterie.progress import display
 from coterie.progress import counted, tell
-progress.PATIENCE = {patience}
+display.PATIENCE = {patience}
 lines = []
 reader = threading.Thread(target=lambda: [lines.append(line) for line in sys.stdin], daemon=True)
 reader.start()

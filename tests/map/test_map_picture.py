@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from coterie.topics.picture import map_picture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
@@ -18,7 +19,6 @@ from coterie.map.labels import Name, place_names, wrapped
 from coterie.map.picture import HEIGHT, WIDTH, Topic, draw_map
 from coterie.map.words import neighbourhood_words
 from coterie.results import Branch
-from coterie.topics.picture import map_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

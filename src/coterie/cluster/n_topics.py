@@ -84,6 +84,12 @@ class NumberOfTopics:
     structured: bool
     structure: float
 
+    def _repr_html_(self) -> str:
+        """The curve, for notebooks."""
+        from coterie.figures.plots import curve_figure
+
+        return curve_figure(self)._repr_html_()
+
 
 @dataclass(frozen=True)
 class Agreement:

@@ -27,8 +27,8 @@ def draw(
     digits = max((line_width(f"{row['size']:,}", 12) for row in rows), default=0.0)
     parts = [_row(row, TOP + _ROW * at, most, digits, colours, ground) for at, row in enumerate(rows)]
     if len(rest):
-        texts = f"{many(rest['size'].sum(), 'text')}, {percent(rest['share'].sum())}"
-        said = f"and {many(len(rest), 'other')}: {texts}"
+        texts, share = int(rest["size"].sum()), float(rest["share"].sum())
+        said = f"and {many(len(rest), 'other')}: {many(texts, 'text')}, {percent(share)}"
         parts.append(words(said, SIDE, TOP + _ROW * len(rows) + 16, ground.quiet))
     return framed(TOP + _ROW * (len(rows) + bool(len(rest))) + 10, title, note, ground, *parts)
 

@@ -56,12 +56,19 @@ def draw(found: NumberOfTopics, ground: Ground) -> str:
         return float(base - np.interp(np.log(n), np.log(k), plausible) * (base - top))
 
     def mark(n: int, strong: bool) -> str:
-        ink = {"stroke": ground.accent, "stroke_width": 2.0 if strong else 1.0}
+        ink: dict[str, Any] = {"stroke": ground.accent, "stroke_width": 2.0 if strong else 1.0}
         dashes = None if strong else "3 3"
         return "".join(
             [
                 element("line", x1=x(n), x2=x(n), y1=base, y2=y(n), stroke_dasharray=dashes, **ink),
-                element("circle", cx=x(n), cy=y(n), r=5 if strong else 3.5, fill=ground.accent if strong else ground.paper, **ink),
+                element(
+                    "circle",
+                    cx=x(n),
+                    cy=y(n),
+                    r=5 if strong else 3.5,
+                    fill=ground.accent if strong else ground.paper,
+                    **ink,
+                ),
                 words(str(n), x(n), y(n) - 10, ground.ink, 12, weight=600, anchor="middle"),
             ]
         )
@@ -73,7 +80,7 @@ def draw(found: NumberOfTopics, ground: Ground) -> str:
         title,
         note,
         ground,
-        box(x(found.low), top - 22, max(x(found.high) - x(found.low), 2), base - top + 22, ground.accent, "plausible numbers", fill_opacity=0.1),
+        _interval(x(found.low), x(found.high), top - 22, base, ground),
         line([(x(n), y(n)) for n in k.tolist()], ground.accent),
         rule(left, base + 0.5, right, base + 0.5, ground.line),
         *(words(str(n), x(n), base + 17, ground.quiet, 11, anchor="middle") for n in ticks),
@@ -81,6 +88,11 @@ def draw(found: NumberOfTopics, ground: Ground) -> str:
         *(mark(n, False) for n in peaks),
         mark(found.n_topics, True),
     )  # fmt: skip
+
+
+def _interval(first: float, last: float, top: float, base: float, ground: Ground) -> str:
+    wide = max(last - first, 2)
+    return box(first, top, wide, base - top, ground.accent, "plausible numbers", fill_opacity=0.1)
 
 
 def chart(altair: Any, data: pl.DataFrame) -> Any:

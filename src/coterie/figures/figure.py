@@ -86,7 +86,7 @@ class Figure:
         return self.svg
 
     def _repr_html_(self) -> str:
-        return f'<div class="coterie-figure">{_STYLE}{self._themed()}</div>'
+        return f'<div class="coterie-figure">{STYLE}{self._themed()}</div>'
 
     def _themed(self) -> str:
         return self.draw(_THEMED) if self.ground == "auto" else self.svg
@@ -100,7 +100,8 @@ def _page(figure: Figure) -> bytes:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{safe(figure.title)}</title></head>"
-        f'<body class="coterie-figure" style="margin:0;background:{paper}">{_STYLE}{figure._themed()}</body></html>\n'
+        f'<body class="coterie-figure" style="margin:0;background:{paper}">'
+        f"{STYLE}{figure._themed()}</body></html>\n"
     ).encode()
 
 
@@ -109,7 +110,7 @@ def _png(figure: Figure) -> bytes:
         import resvg_py
     except ImportError:
         raise InputError(
-            "PNG figures need the extra 'figures': pip install 'coterie[figures]'; .svg and .html need nothing"
+            "a PNG needs the extra 'figures': pip install 'coterie[figures]'; .svg and .html need nothing"
         ) from None
     return bytes(resvg_py.svg_to_bytes(svg_string=figure.svg, zoom=_ZOOM))
 
@@ -126,10 +127,14 @@ def _variables(ground: Ground) -> str:
 
 
 #: Light or dark as the notebook is (JupyterLab, VS Code), else as the system is.
-_STYLE = (
+STYLE = (
     "<style>"
     f".coterie-figure{{{_variables(LIGHT)}}}"
     ".coterie-figure svg{max-width:100%;height:auto}"
+    ".coterie-figure .rows{max-height:32em;overflow:auto}"
+    ".coterie-figure th,.coterie-figure td{text-align:left!important;vertical-align:top}"
+    ".coterie-figure td.number{text-align:right!important}"
+    ".coterie-figure .bar{display:inline-block;height:.7em;border-radius:2px;background:var(--coterie-bar)}"
     f"@media (prefers-color-scheme:dark){{.coterie-figure{{{_variables(DARK)}}}}}"
     f'[data-jp-theme-light="true"] .coterie-figure,.vscode-light .coterie-figure{{{_variables(LIGHT)}}}'
     f'[data-jp-theme-light="false"] .coterie-figure,.vscode-dark .coterie-figure{{{_variables(DARK)}}}'

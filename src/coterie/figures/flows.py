@@ -10,7 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.figures.svg import SIDE, TOP, WIDTH, box, cut, element, framed, many, percent, short, titled, words
+from coterie.figures.svg import (
+    SIDE,
+    TOP,
+    WIDTH,
+    box,
+    cut,
+    element,
+    framed,
+    many,
+    percent,
+    short,
+    titled,
+    words,
+)
 from coterie.map.colours import Ground
 from coterie.topics.fates import Fates
 
@@ -18,14 +31,14 @@ Ints = npt.NDArray[np.int64]
 
 #: Room of names, width of a bar, height of a line and of the gap between two topics.
 _NAMES, _BAR, _LINE, _GAP = 275.0, 12.0, 16.0, 4.0
-#: The least height that all texts together have, and for each topic; a band has at least this part of a topic.
+#: The least height of all texts together, and for each topic; the least part of a topic that has a band.
 _HIGH, _EACH, _LEAST = 320.0, 17.0, 0.01
 _ABOVE = 22.0
 
 
 @dataclass(frozen=True)
 class Side:
-    """Topics of one model from the top down: names, texts, colours; where each begins is found by `stacked`."""
+    """Topics of one model from the top down: names, numbers of texts and colours."""
 
     labels: Sequence[str]
     counts: Ints
@@ -33,17 +46,30 @@ class Side:
 
 
 def frame(
-    flows: Ints, ids: Sequence[int], labels: Sequence[str], others: Sequence[int], other_labels: Sequence[str], fate: Fates
+    flows: Ints,
+    ids: Sequence[int],
+    labels: Sequence[str],
+    others: Sequence[int],
+    other_labels: Sequence[str],
+    fate: Fates,
 ) -> pl.DataFrame:
     """Pairs of topics that share texts, the largest first; `became` says what the pair is of the change."""
-    became = {pair: "kept" for pair in fate.kept}
+    became = dict.fromkeys(fate.kept, "kept")
     became |= {(i, j): "merged" for j, of in fate.merged.items() for i in of}
     became |= {(i, j): "split" for i, to in fate.split.items() for j in to if (i, j) not in became}
     rows, columns = np.nonzero(flows)
     largest = np.argsort(-flows[rows, columns], kind="stable")
     left = np.maximum(flows.sum(axis=1), 1)
     table = [
-        (ids[i], labels[i], others[j], other_labels[j], int(flows[i, j]), float(flows[i, j] / left[i]), became.get((i, j), ""))
+        (
+            ids[i],
+            labels[i],
+            others[j],
+            other_labels[j],
+            int(flows[i, j]),
+            float(flows[i, j] / left[i]),
+            became.get((i, j), ""),
+        )
         for i, j in zip(rows[largest].tolist(), columns[largest].tolist(), strict=True)
     ]
     schema = {
@@ -53,10 +79,30 @@ def frame(
     return pl.DataFrame(table, schema=schema, orient="row")
 
 
+def sentence(fate: Fates, n_texts: int) -> str:
+    """How many topics were kept and what became of the others, in words."""
+    merged, split = (sum(map(len, found.values())) for found in (fate.merged, fate.split))
+    said = [
+        f"{len(fate.kept)} kept" if fate.kept else "",
+        f"{merged} merged into {len(fate.merged)}" if merged else "",
+        f"{len(fate.split)} split into {split}" if split else "",
+        f"{len(fate.gone)} gone" if fate.gone else "",
+        f"{len(fate.born)} new" if fate.born else "",
+    ]
+    away = f"{percent(fate.moved / max(n_texts, 1))} of {many(n_texts, 'text')}"
+    return f"Topics: {', '.join(filter(None, said))}. {away} went elsewhere than most of their topic."
+
+
 def draw(
-    flows: Ints, left: Sequence[str], right: Sequence[str], colours: Sequence[str], title: str, note: str, ground: Ground
+    flows: Ints,
+    left: Sequence[str],
+    right: Sequence[str],
+    colours: Sequence[str],
+    title: str,
+    note: str,
+    ground: Ground,
 ) -> str:
-    """Bands as high as texts are many. A topic on the right has the colour of the one most of it comes from."""
+    """Bands as high as texts are many. A topic on the right has the colour of where most of it comes from."""
     order = _ordered(flows)
     flows, right = flows[:, order], [right[j] for j in order]
     unit = max(_HIGH, _EACH * max(flows.shape)) / max(int(flows.sum()), 1)
@@ -69,7 +115,9 @@ def draw(
     starts = [start + (tall - start[-1]) / 2 for start in starts]
     x0, x1 = SIDE + _NAMES, WIDTH - SIDE - _NAMES
     parts = [*_bands(flows, starts, unit, x0 + _BAR, x1 - _BAR, sides, ground)]
-    for side, start, x, name, anchor in zip(sides, starts, (x0, x1 - _BAR), (x0 - 8, x1 + 8), ("end", "start"), strict=True):
+    for side, start, x, name, anchor in zip(
+        sides, starts, (x0, x1 - _BAR), (x0 - 8, x1 + 8), ("end", "start"), strict=True
+    ):
         parts.append(_column(side, start, unit, x, name, anchor, ground))
     parts += [
         words("this model", x0 + _BAR, TOP + 6, ground.quiet, 11, anchor="end"),
@@ -91,10 +139,18 @@ def _stacked(heights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _column(
-    side: Side, start: npt.NDArray[np.float64], unit: float, x: float, name: float, anchor: str, ground: Ground
+    side: Side,
+    start: npt.NDArray[np.float64],
+    unit: float,
+    x: float,
+    name: float,
+    anchor: str,
+    ground: Ground,
 ) -> str:
     parts = []
-    for at, (label, count, colour) in enumerate(zip(side.labels, side.counts.tolist(), side.colours, strict=True)):
+    for at, (label, count, colour) in enumerate(
+        zip(side.labels, side.counts.tolist(), side.colours, strict=True)
+    ):
         room = start[at + 1] - start[at] - _GAP
         middle, tall = TOP + _ABOVE + start[at] + room / 2, max(count * unit, 1.5)
         said = f"{label}: {many(count, 'text')}"
@@ -104,7 +160,13 @@ def _column(
 
 
 def _bands(
-    flows: Ints, starts: Sequence[npt.NDArray[np.float64]], unit: float, x0: float, x1: float, sides: tuple[Side, Side], ground: Ground
+    flows: Ints,
+    starts: Sequence[npt.NDArray[np.float64]],
+    unit: float,
+    x0: float,
+    x1: float,
+    sides: tuple[Side, Side],
+    ground: Ground,
 ) -> list[str]:
     """Bands that matter: some part of both topics, or the largest of one of them."""
     rows, columns = flows.sum(axis=1, keepdims=True), flows.sum(axis=0, keepdims=True)
@@ -127,17 +189,20 @@ def _bands(
             f"M{a} {short(y0)}C{b} {short(y0)} {b} {short(y1)} {c} {short(y1)}v{short(tall)}"
             f"C{b} {short(y1 + tall)} {b} {short(y0 + tall)} {a} {short(y0 + tall)}z"
         )
-        said = f"{sides[0].labels[i]} → {sides[1].labels[j]}: {many(int(flows[i, j]), 'text')}, {percent(flows[i, j] / rows[i, 0])}"
+        texts = f"{many(int(flows[i, j]), 'text')}, {percent(flows[i, j] / rows[i, 0])}"
+        said = f"{sides[0].labels[i]} → {sides[1].labels[j]}: {texts}"
         bands.append(element("path", titled(said), d=way, fill=sides[0].colours[i], fill_opacity=0.45))
     return bands
 
 
 def grouped(flows: Ints, most: int) -> tuple[Ints, list[int], list[int]]:
-    """The topics with most texts on both sides; the last row and column are all others, where there are any."""
+    """The topics with most texts on both sides; the last row and column are the others, if there are any."""
     rows, columns = (
         np.sort(np.argsort(-flows.sum(axis=axis), kind="stable")[:most]).tolist() for axis in (1, 0)
     )
     table = _folded(_folded(flows, rows).T, columns).T
+    if table.shape[0] > len(rows) and table.shape[1] > len(columns):
+        table[-1, -1] = 0  # what others share with others is not of the topics that are shown
     return table, rows, columns
 
 
@@ -156,6 +221,12 @@ def chart(altair: Any, data: pl.DataFrame) -> Any:
             x=altair.X("other_label:N", title="the other"),
             y=altair.Y("label:N", title="this model"),
             color=altair.Color("share:Q"),
-            tooltip=["label:N", "other_label:N", "texts:Q", altair.Tooltip("share:Q", format=".1%"), "became:N"],
+            tooltip=[
+                "label:N",
+                "other_label:N",
+                "texts:Q",
+                altair.Tooltip("share:Q", format=".1%"),
+                "became:N",
+            ],
         )
     )

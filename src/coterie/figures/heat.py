@@ -43,12 +43,11 @@ def draw(data: pl.DataFrame, labels: dict[int, str], title: str, note: str, grou
     cell = min(max(float((WIDTH - SIDE - _NAMES - SIDE) // n), _SMALLEST), _LARGEST)
     left, top = SIDE + _NAMES, TOP + _ABOVE
     at = {topic: number for number, topic in enumerate(labels)}
-    values = data["similarity"].to_numpy()
-    least, range_ = (float(values.min()), max(float(np.ptp(values)), 1e-9)) if len(values) else (0.0, 1.0)
+    most = max([*data["similarity"].to_list(), 1e-9])
     parts = []
     for topic, other, value in data.select("topic", "other", "similarity").iter_rows():
         x, y = left + cell * at[other], top + cell * at[topic]
-        strong = 0.05 + 0.9 * max((value - least) / range_, 0.0) ** 1.5
+        strong = 0.05 + 0.9 * (max(value, 0.0) / most) ** 1.5
         said = f"{cut(labels[topic], 150)} · {cut(labels[other], 150)}: {value:.2f}"
         side = short(cell - 1)
         square = f"M{short(x)} {short(y)}h{side}v{side}h-{side}z"

@@ -18,7 +18,9 @@ _HIGH, _ROW, _COLUMNS, _GAP, _SMALL = 130.0, 30.0, 2, 28.0, 130.0
 _WIDE = (WIDTH - 2 * SIDE - _GAP) / _COLUMNS
 
 
-def frame(topics: Mapping[int, str], own: npt.NDArray[np.int64], sure: npt.NDArray[np.float64]) -> pl.DataFrame:
+def frame(
+    topics: Mapping[int, str], own: npt.NDArray[np.int64], sure: npt.NDArray[np.float64]
+) -> pl.DataFrame:
     """Texts by confidence in tenths, and its mean: of all texts (`topic` is empty), then of each topic."""
     groups: list[tuple[int | None, str, npt.NDArray[np.float64]]] = [(None, "all texts", sure)]
     groups += [(topic, label, sure[own == topic]) for topic, label in topics.items()]
@@ -46,7 +48,18 @@ def draw(
     each = [own for _, own in topics.group_by("topic", maintain_order=True)][:shown]
     each.sort(key=lambda own: own["mean"][0] if own["mean"][0] is not None else 2.0)
     base = TOP + _HIGH
-    parts = [_bars(whole["texts"].to_list(), SIDE, base, WIDTH - 2 * SIDE, _HIGH - 20, ground.bar, ground, counted=True)]
+    parts = [
+        _bars(
+            whole["texts"].to_list(),
+            SIDE,
+            base,
+            WIDTH - 2 * SIDE,
+            _HIGH - 20,
+            ground.bar,
+            ground,
+            counted=True,
+        )
+    ]
     for at, label in enumerate(f"{low:.1f}" for low in (*whole["low"], 1.0)):
         x = SIDE + (WIDTH - 2 * SIDE) * at / BINS
         anchor = "start" if not at else "end" if at == BINS else "middle"

@@ -34,7 +34,9 @@ def frame(model: TopicModel, collection: Collection) -> pl.DataFrame:
     return topics.with_columns(text=collection.first[some], x=pl.Series(x), y=pl.Series(y))
 
 
-def draw(model: TopicModel, data: pl.DataFrame, title: str, note: str, colours: dict[int, str], ground: Ground) -> str:
+def draw(
+    model: TopicModel, data: pl.DataFrame, title: str, note: str, colours: dict[int, str], ground: Ground
+) -> str:
     """The points of `data`, with names of topics and, where there are many, of groups of topics."""
     described = model.state.description
     assert described.map is not None

@@ -12,7 +12,7 @@ from coterie.errors import InputError, shown
 from coterie.estimator import check_count
 from coterie.figures import bars, curves, flows, heat, histograms, lines, maps, trees
 from coterie.figures.figure import Figure, GroundName
-from coterie.figures.svg import many, percent
+from coterie.figures.svg import many
 from coterie.map.colours import colours
 from coterie.results import Topic
 from coterie.topics.fates import fates
@@ -41,7 +41,9 @@ class Plots:
     def __init__(self, model: TopicModel):
         self._model = model
 
-    def topics(self, dates: Any = None, *, top: int = 30, title: str = "", ground: GroundName = "auto") -> Figure:
+    def topics(
+        self, dates: Any = None, *, top: int = 30, title: str = "", ground: GroundName = "auto"
+    ) -> Figure:
         """Sizes of topics with names and first terms; with dates, what clearly grew, fell or is new."""
         topics = self._largest(top)
         trends = _trends(self._changes(dates))
@@ -66,7 +68,12 @@ class Plots:
         note += "" if trends is None else "; ↑ ↓ a clear change in the last period"
         note += f"; {many(lost, 'text has', 'texts have')} no known word" if lost else ""
         return Figure(
-            "topics", title, data, lambda ground: bars.draw(data, top, title, note, shades, ground), ground, bars.chart
+            "topics",
+            title,
+            data,
+            lambda ground: bars.draw(data, top, title, note, shades, ground),
+            ground,
+            bars.chart,
         )
 
     def map(self, *, title: str = "", ground: GroundName = "auto") -> Figure:
@@ -105,7 +112,11 @@ class Plots:
         )
         title, shades = title or "Topics over time", self._colours
         n = len(largest)
-        which = "" if len(topics) == n else f" {len(topics)} of {n} topics: what clearly changed, then the largest."
+        which = (
+            ""
+            if len(topics) == n
+            else f" {len(topics)} of {n} topics: what clearly changed, then the largest."
+        )
         note = f"Share of the texts of each period, all on one scale.{which}"
         return Figure(
             "over_time",
@@ -135,7 +146,12 @@ class Plots:
         note = "Cosine of the middles of topics; similar topics are side by side"
         note += f"; the {len(order)} largest of {len(place)} topics" if len(order) < len(place) else ""
         return Figure(
-            "similarity", title, data, lambda ground: heat.draw(data, labels, title, note, ground), ground, heat.chart
+            "similarity",
+            title,
+            data,
+            lambda ground: heat.draw(data, labels, title, note, ground),
+            ground,
+            heat.chart,
         )
 
     def confidence(self, *, top: int = 30, title: str = "", ground: GroundName = "auto") -> Figure:
@@ -161,15 +177,18 @@ class Plots:
         )
 
     def number_of_topics(self, *, ground: GroundName = "auto") -> Figure:
-        """How plausible each number of topics is, with the choice, the interval and other numbers that fit."""
+        """How plausible each number of topics is: the choice, the interval and other numbers that fit."""
         found = self._model.number_of_topics_
         if found is None:
             raise InputError(
-                "the number of topics was given, so no other was looked at; n_topics='auto' chooses it from the texts"
+                "the number of topics was given, so no other was looked at; "
+                "n_topics='auto' chooses it from the texts"
             )
         return curve_figure(found, ground)
 
-    def compare(self, other: TopicModel, *, top: int = 30, title: str = "", ground: GroundName = "auto") -> Figure:
+    def compare(
+        self, other: TopicModel, *, top: int = 30, title: str = "", ground: GroundName = "auto"
+    ) -> Figure:
         """Which topics of this model became which of the other: where the texts of this one are there.
 
         `other` may be fitted to the same texts or to others, which may be newer: it is asked about the texts
@@ -193,12 +212,7 @@ class Plots:
                 shown_names.append(f"{many(len(all_names) - len(shown_names), 'other')}")
         shades = [self._colours[ids[0][at]] for at in rows] + ["#9a9a9a"] * (len(left) - len(rows))
         title = title or f"What became of {many(len(names[0]), 'topic')}"
-        counts = {
-            "kept": len(fate.kept), "merged": len(fate.merged), "split": len(fate.split),
-            "gone": len(fate.gone), "new": len(fate.born),
-        }  # fmt: skip
-        note = f"{many(fate.moved, 'text')} of {table.sum():,} ({percent(fate.moved / max(int(table.sum()), 1))}) moved. "
-        note += "Topics: " + ", ".join(f"{count} {name}" for name, count in counts.items())
+        note = flows.sentence(fate, int(table.sum()))
         return Figure(
             "compare",
             title,
@@ -252,14 +266,25 @@ def tree_figure(
     n, title = len(root.topics), title or "Topics as a tree"
     note = "The further right two branches meet, the more they have in common; number of texts"
     note += f". {many(n, 'topic')}, small branches closed" if n > top else ""
-    return Figure("hierarchy", title, data, lambda ground: trees.draw(root, top, title, note, colours_of, ground), ground)
+    return Figure(
+        "hierarchy",
+        title,
+        data,
+        lambda ground: trees.draw(root, top, title, note, colours_of, ground),
+        ground,
+    )
 
 
 def curve_figure(found: Any, ground: GroundName = "auto") -> Figure:
     """How a number of topics was chosen, as a figure."""
     title = f"Number of topics: {found.n_topics}"
     return Figure(
-        "number_of_topics", title, curves.frame(found), lambda ground: curves.draw(found, ground), ground, curves.chart
+        "number_of_topics",
+        title,
+        curves.frame(found),
+        lambda ground: curves.draw(found, ground),
+        ground,
+        curves.chart,
     )
 
 
@@ -291,5 +316,7 @@ def _table(
     rows, columns = ({topic.id: at for at, topic in enumerate(one.topics)} for one in (model, other))
     table = np.zeros((len(rows), len(columns)), dtype=np.int64)
     known = (here >= 0) & (there >= 0)
-    np.add.at(table, ([rows[t] for t in here[known].tolist()], [columns[t] for t in there[known].tolist()]), 1)
+    np.add.at(
+        table, ([rows[t] for t in here[known].tolist()], [columns[t] for t in there[known].tolist()]), 1
+    )
     return table

@@ -38,7 +38,15 @@ def short(value: float) -> str:
 
 
 def words(
-    text: str, x: float, y: float, fill: str, size: float = 12, *, weight: int = 400, anchor: str = "start", tip: str = ""
+    text: str,
+    x: float,
+    y: float,
+    fill: str,
+    size: float = 12,
+    *,
+    weight: int = 400,
+    anchor: str = "start",
+    tip: str = "",
 ) -> str:
     """A line of text; `tip` is shown under the pointer."""
     return element(
@@ -59,12 +67,18 @@ def titled(tip: str) -> str:
     return f"<title>{safe(tip)}</title>" if tip else ""
 
 
-def box(x: float, y: float, width: float, height: float, fill: str, tip: str = "", **more: str | float | None) -> str:
+def box(
+    x: float, y: float, width: float, height: float, fill: str, tip: str = "", **more: str | float | None
+) -> str:
     """A rectangle."""
-    return element("rect", *filter(None, [titled(tip)]), x=x, y=y, width=width, height=height, fill=fill, **more)
+    return element(
+        "rect", *filter(None, [titled(tip)]), x=x, y=y, width=width, height=height, fill=fill, **more
+    )
 
 
-def rule(x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1, **more: str | float) -> str:
+def rule(
+    x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1, **more: str | float
+) -> str:
     """A straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width, **more)
 
@@ -72,7 +86,9 @@ def rule(x1: float, y1: float, x2: float, y2: float, stroke: str, width: float =
 def line(points: list[tuple[float, float]], stroke: str, width: float = 1.5, **more: str | float) -> str:
     """A line through points."""
     way = "M" + "L".join(f"{short(x)} {short(y)}" for x, y in points)
-    return element("path", d=way, fill="none", stroke=stroke, stroke_width=width, stroke_linejoin="round", **more)
+    return element(
+        "path", d=way, fill="none", stroke=stroke, stroke_width=width, stroke_linejoin="round", **more
+    )
 
 
 def cut(text: str, width: float, size: float = 12, weight: int = 400) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from coterie.map.colours import Ground
 from coterie.results import Branch
 
 #: Height of a row, where the tree ends and names begin, and the shortest line that has a name.
-_ROW, _END, _NAMES, _SHORTEST = 19.0, 470.0, 492.0, 55.0
+_ROW, _END, _NAMES, _SHORTEST = 19.0, 470.0, 492.0, 75.0
 
 
 @dataclass
@@ -35,7 +36,7 @@ def frame(root: Branch) -> pl.DataFrame:
         topic = None if branch.parts else branch.topics[0]
         rows.append((number, whole, topic, branch.label, branch.size, branch.height, list(branch.topics)))
         waiting += [(part, number) for part in reversed(branch.parts)]
-    schema = {
+    schema: dict[str, Any] = {
         "branch": pl.Int64, "part_of": pl.Int64, "topic": pl.Int64, "label": pl.String, "size": pl.Int64,
         "height": pl.Float64, "topics": pl.List(pl.Int64),
     }  # fmt: skip
@@ -65,19 +66,18 @@ def inside(root: Node) -> Iterator[Node]:
         waiting += reversed(node.parts)
 
 
-def draw(
-    root: Branch, most: int, title: str, note: str, colours: Mapping[int, str], ground: Ground
-) -> str:
+def draw(root: Branch, most: int, title: str, note: str, colours: Mapping[int, str], ground: Ground) -> str:
     """The tree from left to right; the further left two branches meet, the less they have in common."""
     top = pruned(root, most)
     nodes = list(inside(top))
-    height = max(root.height, 1e-9)
     ends = [node for node in nodes if not node.parts]
     for at, node in enumerate(ends):
         node.x, node.y = _END, TOP + _ROW * (at + 0.5)
+    lowest = min((node.branch.height for node in nodes if node.parts), default=0.0)
     for node in reversed(nodes):
         if node.parts:
-            node.x = SIDE + (1 - node.branch.height / height) * (_END - SIDE - 24)
+            up = (root.height - node.branch.height) / max(root.height - lowest, 1e-9)
+            node.x = SIDE + up * (_END - SIDE - 40)
             node.y = (node.parts[0].y + node.parts[-1].y) / 2
     parts = [_fork(node, ground) for node in nodes if node.parts]
     parts += [_name(node, colours, ground) for node in ends]
@@ -86,11 +86,17 @@ def draw(
 
 def _fork(node: Node, ground: Ground) -> str:
     """Lines to the parts, with the names of those that are branches where there is room."""
-    lines = [
-        line([(node.x, node.y), (node.x, part.y), (part.x, part.y)], ground.quiet, 1) for part in node.parts
-    ]
+    lines = [line([(node.x, node.parts[0].y), (node.x, node.parts[-1].y)], ground.quiet, 1)]
+    lines += [line([(node.x, part.y), (part.x, part.y)], ground.quiet, 1) for part in node.parts]
     named = [
-        words(cut(part.branch.label, part.x - node.x - 10, 10.5), node.x + 5, part.y - 4, ground.accent, 10.5, tip=_said(part))
+        words(
+            cut(part.branch.label, part.x - node.x - 10, 10.5),
+            node.x + 5,
+            part.y - 4,
+            ground.accent,
+            10.5,
+            tip=_said(part),
+        )
         for part in node.parts
         if part.parts and part.x - node.x >= _SHORTEST
     ]
@@ -101,7 +107,7 @@ def _name(node: Node, colours: Mapping[int, str], ground: Ground) -> str:
     branch, base = node.branch, node.y + 4
     size = f"{branch.size:,}"
     several = f" ({len(branch.topics)} topics)" if branch.parts else ""
-    colour = ground.bar if branch.parts else colours[branch.topics[0]]
+    colour = ground.bar if branch.parts else colours.get(branch.topics[0], ground.bar)
     room = WIDTH - SIDE - _NAMES - 62
     label = cut(branch.label, room - 7 * len(several)) + several
     return "".join(

@@ -30,7 +30,7 @@ _TO_RGB = np.array(
 
 @dataclass(frozen=True)
 class Ground:
-    """Colours of paper and ink, those of ``palette.css`` in the report, and how strong points of the map are."""
+    """Colours of paper and ink, as in ``palette.css`` of the report, and how strong points of the map are."""
 
     paper: str
     ink: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-#: Fonts of pages and pictures; one of the last is on every system, and what draws without a browser needs its name.
+#: Fonts of pictures. A system has one of them, and what draws without a browser needs its name.
 FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'DejaVu Sans', sans-serif"
 
 

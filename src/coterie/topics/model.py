@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -18,6 +17,7 @@ from coterie.engines import Block
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, shown
 from coterie.estimator import check_count
+from coterie.progress import automatic
 from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.storage.folder import as_path
 from coterie.text.boilerplate import Boilerplate
@@ -129,6 +129,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- fitting
 
+    @automatic()
     def fit(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Self:
         """Find the topics of texts.
 
@@ -366,11 +367,13 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         return tags
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Sizes and names of topics for notebooks, instead of the diagram of scikit-learn."""
+        plain = {"text/plain": repr(self)}
+        return plain | ({"text/html": self._repr_html_()} if "state" in self.__dict__ else {})
+
     def _repr_html_(self) -> str:
-        """The topics as a table for notebooks; texts are escaped."""
-        if "state" not in self.__dict__:
-            return f"<pre>{html.escape(repr(self))}</pre>"
-        return self.topics._repr_html_()
+        return self.plot.topics()._repr_html_()
 
 
 def _batches(texts: Any) -> Iterator[pl.Series]:
