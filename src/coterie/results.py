@@ -12,6 +12,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import polars as pl
 
+    from coterie.figures import Figure
+
 #: The reason for a text without a known word.
 NO_KNOWN_WORD = "no known word"
 #: The reason for a text whose words point to no topic.
@@ -212,9 +214,15 @@ class Branch:
         return "\n".join(self._lines())
 
     def _repr_html_(self) -> str:
+        return self._figure()._repr_html_()
+
+    def _repr_svg_(self) -> str:
+        return self._figure()._repr_svg_()
+
+    def _figure(self) -> Figure:
         from coterie.figures.plots import tree_figure
 
-        return tree_figure(self, {})._repr_html_()
+        return tree_figure(self, {})
 
     def _lines(self) -> Iterator[str]:
         name = f"{self.label} ({self.size:,})"

@@ -44,7 +44,7 @@ def _row(
     return "".join(
         [
             words(cut(row["label"], _NAME_END - SIDE), SIDE, base, ground.ink, tip=row["label"]),
-            box(_BAR, y + 3, long, _ROW - 8, colours[row["topic"]], said, rx=2),
+            box(_BAR, y + 3, long, _ROW - 8, colours.get(row["topic"], ground.bar), said, rx=2),
             words(f"{size:,}", end, base, ground.ink),
             words(share, end + digits + 6, base, ground.quiet),
             words(sign, _TERMS - 12, base, getattr(ground, colour), weight=700, anchor="end") if sign else "",

@@ -29,9 +29,17 @@ def frame(model: TopicModel, collection: Collection) -> pl.DataFrame:
     keys = np.concatenate(list(collection.corpus.engine.map(lambda block: text_keys(block.X))))
     some = np.sort(np.argsort(keys, kind="stable")[:_MOST])
     some = some[(scores.topic[some] >= 0) & np.isfinite(scores.position[some]).all(axis=1)]
-    topics = model.topics.frame().select("topic", "label")[scores.topic[some]]
+    named = [model.topics[at] for at in scores.topic[some].tolist()]
     x, y = scores.position[some].astype(np.float64).T
-    return topics.with_columns(text=collection.first[some], x=pl.Series(x), y=pl.Series(y))
+    return pl.DataFrame(
+        {
+            "topic": pl.Series([topic.id for topic in named], dtype=pl.Int64),
+            "label": pl.Series([topic.label for topic in named], dtype=pl.String),
+            "text": collection.first[some],
+            "x": x,
+            "y": y,
+        }
+    )
 
 
 def draw(

@@ -101,13 +101,13 @@ class Plots:
     ) -> Figure:
         """Shares of topics in each period: those that clearly changed first, then the largest."""
         largest = self._largest(top)
-        found = self._model.over_time(dates, every)
-        trends = _trends(self._model.changes(dates, every)) or {}
+        found = _polars(self._model.over_time(dates, every))
+        trends = _trends(_polars(self._model.changes(dates, every))) or {}
         if found.is_empty():
             raise InputError("no text with a topic has a date, so there is nothing to draw over time")
         changed = [topic.id for topic in largest if trends.get(topic.id)]
         topics = [*changed, *(topic.id for topic in largest if topic.id not in changed)][:top]
-        data = found.select("topic", "label", "period", "texts", "share").with_columns(
+        data = found.select("topic", "label", pl.col("period").cast(pl.Date), "texts", "share").with_columns(
             trend=pl.col("topic").replace_strict(trends, default="", return_dtype=pl.String)
         )
         title, shades = title or "Topics over time", self._colours
@@ -226,9 +226,10 @@ class Plots:
 
     @property
     def _colours(self) -> dict[int, str]:
-        """The colour of each topic, as on the map."""
+        """The colour of each topic, as on the map; none for a loaded model, which has no map."""
         described, topics = self._model.state.description, self._model.topics
-        assert described.map is not None
+        if described.map is None:
+            return {}
         return {
             topics[at].id: shade
             for at, shade in zip(described.by_size, colours(described.map.shades), strict=True)
@@ -237,8 +238,7 @@ class Plots:
     def _largest(self, top: int) -> list[Topic]:
         """All topics, the largest first."""
         check_count("top", top, self)
-        topics = self._model.topics
-        return [topics[at] for at in self._model.state.description.by_size]
+        return sorted(self._model.topics, key=lambda topic: (-topic.size, topic.id))
 
     def _texts(self, why: str) -> Collection:
         collection = self._model.collection
@@ -251,7 +251,7 @@ class Plots:
     def _changes(self, dates: Any) -> pl.DataFrame | None:
         """What changed, or None where nobody knows the dates."""
         try:
-            return self._model.changes(dates)
+            return _polars(self._model.changes(dates))
         except InputError:
             if dates is None:
                 return None
@@ -286,6 +286,11 @@ def curve_figure(found: Any, ground: GroundName = "auto") -> Figure:
         ground,
         curves.chart,
     )
+
+
+def _polars(table: Any) -> pl.DataFrame:
+    """A table of a model, which may be of another library, as one of polars."""
+    return table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
 
 
 def _trends(found: pl.DataFrame | None) -> dict[int, str] | None:

@@ -370,10 +370,15 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Sizes and names of topics for notebooks, instead of the diagram of scikit-learn."""
         plain = {"text/plain": repr(self)}
-        return plain | ({"text/html": self._repr_html_()} if "state" in self.__dict__ else {})
+        if "state" not in self.__dict__:
+            return plain
+        return plain | {"text/html": self._repr_html_(), "image/svg+xml": self._repr_svg_()}
 
     def _repr_html_(self) -> str:
         return self.plot.topics()._repr_html_()
+
+    def _repr_svg_(self) -> str:
+        return self.plot.topics()._repr_svg_()
 
 
 def _batches(texts: Any) -> Iterator[pl.Series]:
