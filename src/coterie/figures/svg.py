@@ -95,7 +95,7 @@ def cut(text: str, width: float, size: float = 12, weight: int = 400) -> str:
     """As much of a text as fits, in whatever font it is shown.
 
     >>> cut("parcel is late and nobody answers", 100)
-    'parcel is la…'
+    'parcel is late…'
     """
     part, text = (1.0 if weight > 400 else _PLAIN), " ".join(text.split())
     if part * line_width(text, size) <= width:
