@@ -231,6 +231,14 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return Edits(self)
 
     @property
+    def plot(self) -> Plots:
+        """Figures of the model: ``model.plot.topics()`` and others."""
+        from coterie.figures import Plots
+
+        self._check_fitted()
+        return Plots(self)
+
+    @property
     def labels_(self) -> Ints:
         """The topic id of each text that was fitted; −1 for one without a known word."""
         if self.collection is None or "state" not in self.__dict__ or self.state.scores is None:
@@ -307,14 +315,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         usable = readable_terms(self.vectorizer_, self.state.edited.scorer.banned)
         names = self.vectorizer_.vocabulary_.display
         return tree(topics, described.centers, described.counts, names, usable)
-
-    @property
-    def plot(self) -> Plots:
-        """Figures of the model: ``model.plot.topics()`` and others."""
-        from coterie.figures import Plots
-
-        self._check_fitted()
-        return Plots(self)
 
     def _counted_texts(self) -> Ints:
         """The number of the topic of each text, −1 for one without a known word."""
