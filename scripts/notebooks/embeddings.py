@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from coterie import TopicModel, datasets
 
-texts = datasets.load("bikes").texts[:1500]
+texts = datasets.load("bikes").texts
 encoder = make_pipeline(TfidfVectorizer(sublinear_tf=True), TruncatedSVD(64, random_state=0)).fit(texts)
 embeddings = encoder.transform(texts)
 embeddings.shape
@@ -20,7 +20,7 @@ embeddings.shape
 # One row for each text, in the same order.
 
 # %%
-model = TopicModel(n_topics=20).fit(texts, embeddings=embeddings)
+model = TopicModel(n_topics=28).fit(texts, embeddings=embeddings)
 model
 
 # %% [markdown]
@@ -36,7 +36,7 @@ model.assign(asked, embeddings=encoder.transform(asked))
 # The same texts without embeddings, and which topics became which.
 
 # %%
-words_only = TopicModel(n_topics=20).fit(texts)
+words_only = TopicModel(n_topics=28).fit(texts)
 words_only.plot.compare(model)
 
 # %%

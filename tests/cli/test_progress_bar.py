@@ -138,9 +138,7 @@ def test_none_in_a_pipe():
 
 
 def test_a_real_command_shows_it_and_its_result_stays_clean():
-    at_once = (
-        "from coterie.cli import main; from coterie.progress import display; display.PATIENCE = 0; print('begun', flush=True); main()"
-    )
+    at_once = "from coterie.cli import main; from coterie.progress import display; display.PATIENCE = 0; print('begun', flush=True); main()"
     asked = [
         "--text",
         "text",
