@@ -47,7 +47,7 @@ def test_what_cannot_be_saved_is_said(fitted, tmp_path, monkeypatch):
     figure = fitted.model.plot.topics()
     with pytest.raises(InputError, match=r"saved as .svg, .png, .html; got .*x.pdf"):
         figure.save(tmp_path / "x.pdf")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="its folder does not exist; create it"):
         figure.save(tmp_path / "no" / "x.svg")
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     with pytest.raises(InputError, match=r"coterie\[figures\]"):

@@ -69,6 +69,8 @@ class Figure:
         data = made(self)
         try:
             path.write_bytes(data)
+        except FileNotFoundError:
+            raise InputError(f"{path} could not be written: its folder does not exist; create it") from None
         except OSError as error:
             raise cannot(path, "written", error) from None
 
