@@ -48,6 +48,7 @@ def notebook(source: str) -> nbformat.NotebookNode:
 
 def tidied(made: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Without what differs between two runs, and with one form of each picture: the one that is shown everywhere."""
+    made.metadata.language_info = nbformat.from_dict({"name": "python"})  # not which version
     for cell in made.cells:
         cell.metadata = {}
         kept = []

@@ -75,6 +75,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     topics, edits
         The topics as they are now, and the log of edits with the ways to make another:
         ``model.edits.rename(0, "Late parcels")``.
+    plot
+        Figures: ``model.plot.topics()`` and others (`coterie.figures`).
     labels_
         The topic id of each text that was fitted.
     number_of_topics_
