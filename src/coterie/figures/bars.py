@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,12 +10,31 @@ import polars as pl
 from coterie.figures.svg import SIDE, TOP, WIDTH, box, cut, framed, many, percent, words
 from coterie.map.colours import Ground
 from coterie.map.labels import line_width
+from coterie.results import Topic
 
 _ROW = 25.0
 #: Where names end, bars and terms begin, and how long the bar of the largest topic is.
 _NAME_END, _BAR, _TERMS, _LONGEST = 268.0, 280.0, 650.0, 210.0
 #: What is shown for a trend, and the name of its colour.
 TRENDS = {"grew": ("↑", "accent"), "new": ("new", "accent"), "fell": ("↓", "look")}
+
+
+def frame(topics: Sequence[Topic], trends: Mapping[int, str] | None) -> pl.DataFrame:
+    """What is shown of each topic; `trend` is empty without a clear change, and null without dates."""
+    return pl.DataFrame(
+        {
+            "topic": [topic.id for topic in topics],
+            "label": [topic.label for topic in topics],
+            "size": [topic.size for topic in topics],
+            "share": [topic.share for topic in topics],
+            "terms": [list(topic.terms[:3]) for topic in topics],
+            "trend": [None if trends is None else trends.get(topic.id, "") for topic in topics],
+        },
+        schema={
+            "topic": pl.Int64, "label": pl.String, "size": pl.Int64, "share": pl.Float64,
+            "terms": pl.List(pl.String), "trend": pl.String,
+        },
+    )  # fmt: skip
 
 
 def draw(

@@ -25,6 +25,7 @@ from coterie.figures.svg import (
     words,
 )
 from coterie.map.colours import Ground
+from coterie.results import Topic
 from coterie.topics.fates import Fates
 
 Ints = npt.NDArray[np.int64]
@@ -45,14 +46,7 @@ class Side:
     colours: Sequence[str]
 
 
-def frame(
-    flows: Ints,
-    ids: Sequence[int],
-    labels: Sequence[str],
-    others: Sequence[int],
-    other_labels: Sequence[str],
-    fate: Fates,
-) -> pl.DataFrame:
+def frame(flows: Ints, topics: Sequence[Topic], others: Sequence[Topic], fate: Fates) -> pl.DataFrame:
     """Pairs of topics that share texts, the largest first; `became` says what the pair is of the change."""
     became = dict.fromkeys(fate.kept, "kept")
     became |= {(i, j): "merged" for j, of in fate.merged.items() for i in of}
@@ -60,18 +54,11 @@ def frame(
     rows, columns = np.nonzero(flows)
     largest = np.argsort(-flows[rows, columns], kind="stable")
     left = np.maximum(flows.sum(axis=1), 1)
-    table = [
-        (
-            ids[i],
-            labels[i],
-            others[j],
-            other_labels[j],
-            int(flows[i, j]),
-            float(flows[i, j] / left[i]),
-            became.get((i, j), ""),
-        )
-        for i, j in zip(rows[largest].tolist(), columns[largest].tolist(), strict=True)
-    ]
+    table = []
+    for i, j in zip(rows[largest].tolist(), columns[largest].tolist(), strict=True):
+        one, other, texts = topics[i], others[j], int(flows[i, j])
+        share = float(texts / left[i])
+        table.append((one.id, one.label, other.id, other.label, texts, share, became.get((i, j), "")))
     schema = {
         "topic": pl.Int64, "label": pl.String, "other": pl.Int64, "other_label": pl.String, "texts": pl.Int64,
         "share": pl.Float64, "became": pl.String,
@@ -102,7 +89,9 @@ def draw(
     note: str,
     ground: Ground,
 ) -> str:
-    """Bands as high as texts are many. A topic on the right has the colour of where most of it comes from."""
+    """Bands as high as texts are many. A topic on the right has the colour of where most of it comes
+    from; those on the left without a colour are others."""
+    colours = [*colours, *[ground.bar] * (len(left) - len(colours))]
     order = _ordered(flows)
     flows, right = flows[:, order], [right[j] for j in order]
     unit = max(_HIGH, _EACH * max(flows.shape)) / max(int(flows.sum()), 1)
@@ -204,6 +193,12 @@ def grouped(flows: Ints, most: int) -> tuple[Ints, list[int], list[int]]:
     if table.shape[0] > len(rows) and table.shape[1] > len(columns):
         table[-1, -1] = 0  # what others share with others is not of the topics that are shown
     return table, rows, columns
+
+
+def names(topics: Sequence[Topic], kept: Sequence[int]) -> list[str]:
+    """Labels of some topics, and how many others there are."""
+    n_others = len(topics) - len(kept)
+    return [topics[at].label for at in kept] + ([many(n_others, "other")] if n_others else [])
 
 
 def _folded(table: Ints, kept: list[int]) -> Ints:

@@ -11,6 +11,7 @@ import polars as pl
 from coterie.errors import InputError, shown
 from coterie.estimator import check_count
 from coterie.figures import bars, curves, flows, heat, histograms, lines, maps, trees
+from coterie.figures.comparing import shared_texts
 from coterie.figures.figure import Figure, GroundName
 from coterie.figures.svg import many
 from coterie.map.colours import colours
@@ -47,20 +48,7 @@ class Plots:
         """Sizes of topics with names and first terms; with dates, what clearly grew, fell or is new."""
         topics = self._largest(top)
         trends = _trends(self._changes(dates))
-        data = pl.DataFrame(
-            {
-                "topic": [topic.id for topic in topics],
-                "label": [topic.label for topic in topics],
-                "size": [topic.size for topic in topics],
-                "share": [topic.share for topic in topics],
-                "terms": [list(topic.terms[:3]) for topic in topics],
-                "trend": [None if trends is None else trends.get(topic.id, "") for topic in topics],
-            },
-            schema={
-                "topic": pl.Int64, "label": pl.String, "size": pl.Int64, "share": pl.Float64,
-                "terms": pl.List(pl.String), "trend": pl.String,
-            },
-        )  # fmt: skip
+        data = bars.frame(topics, trends)
         model, shades = self._model, self._colours
         title = title or f"{many(len(topics), 'topic')} in {many(model.n_texts_, 'text')}"
         lost = model.n_texts_ - model.n_known_
@@ -112,12 +100,12 @@ class Plots:
         )
         title, shades = title or "Topics over time", self._colours
         n = len(largest)
-        which = (
-            ""
-            if len(topics) == n
-            else f" {len(topics)} of {n} topics: what clearly changed, then the largest."
+        note = "Share of the texts of each period, all on one scale."
+        note += (
+            f" {len(topics)} of {n} topics: what clearly changed, then the largest."
+            if len(topics) < n
+            else ""
         )
-        note = f"Share of the texts of each period, all on one scale.{which}"
         return Figure(
             "over_time",
             title,
@@ -199,19 +187,14 @@ class Plots:
         if not isinstance(other, TopicModel):
             raise InputError(f"other must be a TopicModel, got {shown(other)}")
         check_count("top", top, self)
-        here, there = self._model, _topics_there(self._texts("texts are compared"), other)
-        table = _table(here, np.asarray(here.labels_), other, there)
+        here = self._model
+        table = shared_texts(here, self._texts("texts are compared"), other)
         fate = fates(table)
-        names = [[topic.label for topic in model.topics] for model in (here, other)]
-        ids = [[topic.id for topic in model.topics] for model in (here, other)]
-        data = flows.frame(table, ids[0], names[0], ids[1], names[1], fate)
+        data = flows.frame(table, here.topics, other.topics, fate)
         drawn, rows, columns = flows.grouped(table, top)
-        left, right = ([name[at] for at in kept] for name, kept in zip(names, (rows, columns), strict=True))
-        for shown_names, all_names in ((left, names[0]), (right, names[1])):
-            if len(shown_names) < len(all_names):
-                shown_names.append(f"{many(len(all_names) - len(shown_names), 'other')}")
-        shades = [self._colours[ids[0][at]] for at in rows] + ["#9a9a9a"] * (len(left) - len(rows))
-        title = title or f"What became of {many(len(names[0]), 'topic')}"
+        left, right = flows.names(here.topics, rows), flows.names(other.topics, columns)
+        shades = [self._colours[here.topics[at].id] for at in rows]
+        title = title or f"What became of {many(len(here.topics), 'topic')}"
         note = flows.sentence(fate, int(table.sum()))
         return Figure(
             "compare",
@@ -299,29 +282,3 @@ def _trends(found: pl.DataFrame | None) -> dict[int, str] | None:
         return None
     clear = found.filter(pl.col("trend") != "")
     return dict(clear.select("topic", "trend").iter_rows())  # the last comparison has the most texts
-
-
-def _topics_there(collection: Collection, other: TopicModel) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The topic in another model of each text: known if it was fitted to the same texts, else asked for."""
-    own = other.collection
-    if own is not None and own is not collection:
-        mine, theirs = (pl.concat(list(store.texts.batches())) for store in (collection, own))
-        if mine.equals(theirs):
-            return np.asarray(other.labels_)
-    return np.asarray(other.labels_ if own is collection else other.predict(collection.texts))
-
-
-def _table(
-    model: TopicModel,
-    here: np.ndarray[Any, np.dtype[np.int64]],
-    other: TopicModel,
-    there: np.ndarray[Any, np.dtype[np.int64]],
-) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Texts in each topic of one model and each of another; those without a topic in either are left out."""
-    rows, columns = ({topic.id: at for at, topic in enumerate(one.topics)} for one in (model, other))
-    table = np.zeros((len(rows), len(columns)), dtype=np.int64)
-    known = (here >= 0) & (there >= 0)
-    np.add.at(
-        table, ([rows[t] for t in here[known].tolist()], [columns[t] for t in there[known].tolist()]), 1
-    )
-    return table
