@@ -101,11 +101,8 @@ class Plots:
         title, shades = title or "Topics over time", self._colours
         n = len(largest)
         note = "Share of the texts of each period, all on one scale."
-        note += (
-            f" {len(topics)} of {n} topics: what clearly changed, then the largest."
-            if len(topics) < n
-            else ""
-        )
+        if len(topics) < n:
+            note += f" {len(topics)} of {n} topics: what clearly changed, then the largest."
         return Figure(
             "over_time",
             title,
