@@ -136,6 +136,7 @@ STYLE = (
     ".coterie-figure .rows{max-height:32em;overflow:auto}"
     ".coterie-figure th,.coterie-figure td{text-align:left!important;vertical-align:top}"
     ".coterie-figure td.number{text-align:right!important}"
+    ".coterie-figure bdi{display:inline-block;min-width:8em;max-width:22em;overflow-wrap:anywhere}"
     ".coterie-figure .bar{display:inline-block;height:.7em;border-radius:2px;background:var(--coterie-bar)}"
     f"@media (prefers-color-scheme:dark){{.coterie-figure{{{_variables(DARK)}}}}}"
     f'[data-jp-theme-light="true"] .coterie-figure,.vscode-light .coterie-figure{{{_variables(LIGHT)}}}'
