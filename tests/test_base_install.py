@@ -21,6 +21,8 @@ EXTRAS = {
     "lda": ["baselines"],
     "words": ["embeddings"],
     "explore": ["explore"],
+    "figures": ["figures"],
+    "altair": ["figures"],
 }
 #: Runs commands with only the wheel and what it needs, one after another; prints how each ended.
 COMMANDS = """

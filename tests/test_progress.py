@@ -1,11 +1,14 @@
+import sys
 import threading
 from dataclasses import FrozenInstanceError
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from coterie import NMF
-from coterie.progress import Step, counted, listening, silent, tell
+from coterie import NMF, TopicModel
+from coterie.errors import InputError
+from coterie.progress import Step, automatic, counted, display, listening, shown, silent, tell
 
 
 def heard_of(work):
@@ -125,3 +128,78 @@ def test_a_fit_that_is_listened_to_is_the_same_fit():
     alone = NMF(2, random_state=0).fit(X).components_
     with listening(lambda step: np.random.seed(step.done)):  # noqa: NPY002
         np.testing.assert_array_equal(NMF(2, random_state=0).fit(X).components_, alone)
+
+
+# --- the bar
+
+
+class Recorder:
+    """A bar that keeps what it is told."""
+
+    def __init__(self):
+        self.steps, self.closed = [], False
+
+    def update(self, step):
+        self.steps.append(step)
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def bar(monkeypatch):
+    """What a prompt shows."""
+    bar = Recorder()
+    monkeypatch.setattr(display, "bar_here", lambda: bar)
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    return bar
+
+
+TEXTS = ["late parcel", "parcel lost", "refund card", "card refund money"] * 5
+
+
+def test_a_fit_shows_a_bar_where_a_person_waits(bar):
+    TopicModel(n_topics=2).fit(TEXTS)
+    assert bar.steps
+    assert bar.closed
+
+
+def test_a_fit_in_a_script_shows_nothing(bar, monkeypatch):
+    monkeypatch.delattr(sys, "ps1")
+    TopicModel(n_topics=2).fit(TEXTS)
+    assert not bar.steps
+    with shown():
+        TopicModel(n_topics=2).fit(TEXTS)
+    assert bar.steps  # it was asked for
+
+
+def test_who_listens_hears_and_no_bar_is_shown(bar):
+    assert heard_of(lambda: TopicModel(n_topics=2).fit(TEXTS))
+    assert not bar.steps
+
+
+def test_a_failed_fit_removes_the_bar(bar):
+    with pytest.raises(InputError):
+        TopicModel(n_topics=2).fit([])
+    assert bar.closed
+
+
+def test_a_notebook_shows_a_bar_and_removes_it(monkeypatch):
+    published = []
+    shell = SimpleNamespace(
+        kernel=1, display_pub=SimpleNamespace(publish=lambda **what: published.append(what))
+    )
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(display, "_REFRESHES", 1e9)
+    with automatic():
+        tell("reading", 1, 10)
+    assert published == []  # a bar that flashes up and goes is of no use
+    monkeypatch.setattr(display, "PATIENCE", 0)
+    with automatic():
+        tell("<reading>", 3, 10, "texts")
+        tell("<reading>", 4, 10, "texts")
+    assert [what["data"]["text/html"] for what in published] == [
+        f'&lt;reading&gt; <progress value="{done}" max="10"></progress> {done}/10 texts' for done in (3, 4)
+    ] + [""]
+    assert [what["update"] for what in published] == [False, True, True]
+    assert len({what["transient"]["display_id"] for what in published}) == 1

@@ -13,6 +13,7 @@ The packages:
     coterie.factor     topics by factorisation: NMF, TermNMF, SemanticNMF, NystromSemantics
     coterie.cluster    Coterie, the default method; SphericalKMeans
     coterie.baselines  methods to compare with
+    coterie.figures    pictures of a model, for notebooks and files (model.plot)
     coterie.map        positions of topics and texts on the map
     coterie.metrics    clustering scores, coherence, diversity, classification accuracy
     coterie.datasets   labelled data sets by name, and the built-in sample

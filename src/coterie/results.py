@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
@@ -12,6 +11,8 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from coterie.figures import Figure
 
 #: The reason for a text without a known word.
 NO_KNOWN_WORD = "no known word"
@@ -103,7 +104,9 @@ class Assignments(Sequence[Assignment]):
         return f"<{len(self):,} assignments to {len(self.labels)} topics; .frame() is a table>"
 
     def _repr_html_(self) -> str:
-        return self.frame()._repr_html_()
+        from coterie.figures.tables import assignments_table
+
+        return assignments_table(self)
 
     @overload
     def __getitem__(self, row: int) -> Assignment: ...
@@ -210,6 +213,17 @@ class Branch:
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
+    def _repr_html_(self) -> str:
+        return self._figure()._repr_html_()
+
+    def _repr_svg_(self) -> str:
+        return self._figure()._repr_svg_()
+
+    def _figure(self) -> Figure:
+        from coterie.figures.plots import tree_figure
+
+        return tree_figure(self, {})
+
     def _lines(self) -> Iterator[str]:
         name = f"{self.label} ({self.size:,})"
         yield name if self.parts else f"[{self.topics[0]}] {name}"
@@ -250,12 +264,6 @@ class Topics(tuple[Topic, ...]):
         )  # fmt: skip
 
     def _repr_html_(self) -> str:
-        """A table for notebooks; texts are escaped."""
-        head = "<tr><th>topic</th><th>texts</th><th>label</th><th>terms</th><th>a typical text</th></tr>"
-        rows = (
-            f"<tr><td>{topic.id}</td><td style='text-align:right'>{topic.size:,}</td>"
-            f"<td>{html.escape(topic.label)}</td><td>{html.escape(', '.join(topic.terms[:8]))}</td>"
-            f"<td>{html.escape(topic.examples[0][:120]) if topic.examples else ''}</td></tr>"
-            for topic in self
-        )
-        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+        from coterie.figures.tables import topics_table
+
+        return topics_table(self)

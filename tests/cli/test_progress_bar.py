@@ -16,9 +16,10 @@ pytestmark = pytest.mark.process
 #: what was read.
 SCRIPT = """
 import sys, threading, time
-from coterie.cli import progress
+from coterie import progress
+from coterie.progress import display
 from coterie.progress import counted, tell
-progress.PATIENCE = {patience}
+display.PATIENCE = {patience}
 lines = []
 reader = threading.Thread(target=lambda: [lines.append(line) for line in sys.stdin], daemon=True)
 reader.start()
@@ -87,7 +88,7 @@ def script(work, quiet=False, patience=0.1):
 
 def test_slow_work_gets_a_bar_that_is_gone_afterwards():
     parts = ("gathering", "/3,000 texts", "texts/s", "━", "0:0")
-    out, terminal, first = on_a_terminal(script(SLOW, patience="progress.PATIENCE"), *parts)
+    out, terminal, first = on_a_terminal(script(SLOW, patience="display.PATIENCE"), *parts)
     assert out == "begun\nresult\n"
     assert first > 1.3
     after = terminal[terminal.rindex("gathering") :]
@@ -103,7 +104,7 @@ def test_what_is_printed_meanwhile_goes_where_it_belongs():
 
 
 def test_quick_work_gets_none():
-    out, terminal, _ = on_a_terminal(script(QUICK, patience="progress.PATIENCE"))
+    out, terminal, _ = on_a_terminal(script(QUICK, patience="display.PATIENCE"))
     assert out == "begun\nresult\n"
     assert terminal == ""
 
@@ -137,9 +138,7 @@ def test_none_in_a_pipe():
 
 
 def test_a_real_command_shows_it_and_its_result_stays_clean():
-    at_once = (
-        "from coterie.cli import main, progress; progress.PATIENCE = 0; print('begun', flush=True); main()"
-    )
+    at_once = "from coterie.cli import main; from coterie.progress import display; display.PATIENCE = 0; print('begun', flush=True); main()"
     asked = [
         "--text",
         "text",

@@ -10,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from coterie import TopicModel
-from coterie.errors import InputError
+from coterie.map.colours import DARK, LIGHT
 from coterie.map.groups import FEWEST, Group, groups_of
 from coterie.map.labels import Name, place_names, wrapped
-from coterie.map.picture import DARK, HEIGHT, LIGHT, WIDTH, Topic, draw_map
+from coterie.map.picture import HEIGHT, WIDTH, Topic, draw_map
 from coterie.map.words import neighbourhood_words
 from coterie.results import Branch
-from coterie.topics.picture import map_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -139,18 +137,6 @@ def test_a_scattered_branch_gives_way_to_its_parts():
     found = groups_of(tree(list(range(64))), topics_of(64), at)
     assert all(np.ptp(at[list(group.topics)], axis=0).max() < 0.5 for group in found)
     assert not any({0, 7} <= set(group.topics) for group in found)
-
-
-@pytest.mark.parametrize("ground", ["light", "dark"])
-def test_a_model_draws_its_map(ground):
-    texts = ["parcel late depot", "parcel courier late", "refund card money", "card refund invoice"] * 5
-    model = TopicModel(n_topics=2).fit(texts)
-    root = ET.fromstring(map_picture(model, "Tickets <b>", ground=ground))
-    said = [" ".join(text.itertext()) for text in root.iter(SVG + "text")]
-    assert {topic.label for topic in model.topics} <= set(said)
-    assert "Tickets <b>" in said
-    with pytest.raises(InputError, match="ground must be 'light' or 'dark'"):
-        map_picture(model, ground="blue")
 
 
 ON_EACH_OTHER = """() => {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import console, safe
+from coterie.progress import shown
 from coterie_papers import PAPERS
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import (
     check_not_input,
     input_options,
@@ -21,7 +20,7 @@ from coterie.cli.shared import (
     whole_file,
 )
 from coterie.errors import InputError
-from coterie.progress import tell
+from coterie.progress import shown, tell
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import (
     RenamedOption,
     console,
@@ -21,6 +20,7 @@ from coterie.cli.shared import (
     safe,
     table,
 )
+from coterie.progress import shown
 
 if TYPE_CHECKING:
     from rich.console import Console

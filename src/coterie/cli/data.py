@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import console, json_option, print_json, table
 from coterie.errors import InputError
+from coterie.progress import shown
 
 
 def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

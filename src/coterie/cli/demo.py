@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from coterie.cli.fit import show_next, show_topics
-from coterie.cli.progress import shown
 from coterie.cli.shared import console, table
+from coterie.progress import shown
 
 _NEW = (
     "the charger stays red",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import console, print_json, safe, table
 from coterie.cli.topics import topics_table
+from coterie.progress import shown
 
 if TYPE_CHECKING:
     from coterie.results import Topic

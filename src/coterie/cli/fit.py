@@ -12,7 +12,6 @@ import click
 
 from coterie.cli.counting import counting_options, vectorizer_of
 from coterie.cli.in_short import dates_of, in_short
-from coterie.cli.progress import shown
 from coterie.cli.shared import (
     RenamedOption,
     console,
@@ -27,6 +26,7 @@ from coterie.cli.shared import (
 )
 from coterie.cli.topics import topics_table
 from coterie.errors import InputError
+from coterie.progress import shown
 
 if TYPE_CHECKING:
     from coterie.cluster.n_topics import NumberOfTopics

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import console, safe, safe_lines
 from coterie.cli.topics import topics_table
 from coterie.errors import InputError
+from coterie.progress import shown
 
 if TYPE_CHECKING:
     from coterie.runs.asking import Question

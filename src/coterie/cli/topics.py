@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import (
     console,
     day_first_option,
@@ -20,6 +19,7 @@ from coterie.cli.shared import (
     whole_file,
 )
 from coterie.errors import InputError
+from coterie.progress import shown
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli.progress import shown
 from coterie.cli.shared import (
     check_not_input,
     console,
@@ -21,6 +20,7 @@ from coterie.cli.shared import (
     whole_file,
 )
 from coterie.errors import InputError
+from coterie.progress import shown
 
 if TYPE_CHECKING:
     import polars as pl

@@ -84,6 +84,16 @@ class NumberOfTopics:
     structured: bool
     structure: float
 
+    def _repr_html_(self) -> str:
+        from coterie.figures.plots import curve_figure
+
+        return curve_figure(self)._repr_html_()
+
+    def _repr_svg_(self) -> str:
+        from coterie.figures.plots import curve_figure
+
+        return curve_figure(self)._repr_svg_()
+
 
 @dataclass(frozen=True)
 class Agreement:

@@ -7,9 +7,9 @@ import numpy as np
 from coterie.explore.opened import OpenedRun
 from coterie.explore.schemas_map import MapGroup, MapNames, MapWord
 from coterie.explore.selection import priority
-from coterie.map.colours import colours
+from coterie.map.colours import GROUNDS, colours
 from coterie.map.groups import FEWEST, Group, groups_of
-from coterie.map.picture import GROUNDS, Topic, draw_map
+from coterie.map.picture import Topic, draw_map
 from coterie.map.words import neighbourhood_words
 
 #: Distinct texts whose words are looked at, and points of a picture.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,6 +26,26 @@ _TO_RGB = np.array(
         [-0.0041960863, -0.7034186147, 1.7076147010],
     ]
 )
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Colours of paper and ink, as in ``palette.css`` of the report, and how strong points of the map are."""
+
+    paper: str
+    ink: str
+    quiet: str
+    line: str
+    soft: str
+    accent: str
+    look: str
+    bar: str
+    point: float
+
+
+LIGHT = Ground("#ffffff", "#1c1e21", "#5f646b", "#dfe0dc", "#eff0ec", "#1d5fa6", "#9a4b00", "#9db8d6", 0.85)
+DARK = Ground("#1a1d21", "#e5e6e4", "#a0a6ad", "#30343a", "#23272c", "#86b8f0", "#f0a860", "#456a92", 0.95)
+GROUNDS = {"light": LIGHT, "dark": DARK}
 
 
 def shades(positions: Array) -> Array:
@@ -59,3 +81,15 @@ def oklch(lightness: float, chroma: float, hue: float) -> str:
     linear = np.clip(_TO_RGB @ cone**3, 0.0, 1.0)
     shown = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     return "#" + "".join(f"{round(255 * float(value)):02x}" for value in np.clip(shown, 0.0, 1.0))
+
+
+def mixed(colour: str, ink: str) -> str:
+    """Ink with some of a colour in it.
+
+    >>> mixed("#ff0000", "#000000")
+    '#660000'
+    """
+    if not ink.startswith("#"):  # a variable of a style sheet
+        return f"color-mix(in srgb,{colour} 40%,{ink})"
+    parts = [0.4 * int(colour[i : i + 2], 16) + 0.6 * int(ink[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part):02x}" for part in parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import struct
 import zlib
 from collections.abc import Sequence
@@ -13,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import gaussian_filter
 
+from coterie.map.colours import LIGHT, Ground, mixed
 from coterie.map.groups import Group
 from coterie.map.labels import SPACING, Name, Placed, place_names
+from coterie.map.svg import document, safe
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -29,7 +30,6 @@ _GROUP = 22.0
 _FAR_REACH, _REACH = 9.5, 2.5
 #: Pixels of a cell of the shading, and over how many cells it is soft.
 _SHADE_CELL, _SOFT = 8, 3.0
-_FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Noto Sans', sans-serif"
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,6 @@ class Topic:
     at: tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Ground:
-    """Colours of paper and ink."""
-
-    paper: str
-    ink: str
-    line: str
-    point: float
-
-
-LIGHT = Ground("#ffffff", "#1d2329", "#8b949e", 0.85)
-DARK = Ground("#15181c", "#e8eaed", "#6b737c", 0.95)
-GROUNDS = {"light": LIGHT, "dark": DARK}
-
-
 def draw_map(
     at: Array,
     topics: Ints,
@@ -65,39 +50,39 @@ def draw_map(
     note: str = "",
     ground: Ground = LIGHT,
     groups: Sequence[Group] = (),
+    scale: float = 1.0,
 ) -> str:
     """Draw texts as points in the colours of their topics, with names as on a printed map.
 
     `at` are texts × 2 on the map, `topics` numbers in `named` (−1: none), the largest topic first.
-    `groups` of topics are named in capitals.
+    `groups` of topics are named in capitals. `scale` is that of the type: larger for a picture that is shown
+    smaller.
     """
     there = np.isfinite(at).all(axis=1) & (topics >= 0)
     points, own = _fitted(at[there]), topics[there]
-    most, part = max((topic.size for topic in named), default=1), 1.0 if len(named) <= 40 else 0.85
+    most, part = max((topic.size for topic in named), default=1), scale * (1.0 if len(named) <= 40 else 0.85)
     names = [
         Name(topic.label, round(part * _type(topic.size, most), 1), (x, y))
         for topic, (x, y) in zip(named, _anchors(named, at[there]), strict=True)
     ]
     above = [
-        Name(group.label.upper(), _GROUP, (x, y), area=True)
+        Name(group.label.upper(), round(scale * _GROUP, 1), (x, y), area=True)
         for group, (x, y) in zip(groups, _anchors(groups, at[there]), strict=True)
     ]
     placed = place_names([*above, *names], points, WIDTH, HEIGHT, _REACH if groups else _FAR_REACH)
     colour = {name: topic.colour for name, topic in zip(names, named, strict=True)}
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" '
-        f'font-family="{_FONT}" role="img">',
-        f"<title>{_safe(title or 'Map of the texts')}</title>",
-        f'<rect width="{WIDTH:.0f}" height="{HEIGHT:.0f}" fill="{ground.paper}"/>',
+    return document(
+        WIDTH,
+        HEIGHT,
+        title or "Map of the texts",
+        ground.paper,
         _shading(points, own, named),
         *_points(points, own, named, ground),
         *(_leader(one, ground) for one in placed if one.aside and not one.name.area),
-        *(_name(one, colour.get(one.name, ground.line), ground) for one in placed),
-        _words(title, 32, 40, 22, 700, ground.ink),
-        _words(note, 32, HEIGHT - 26, 14, 400, ground.line),
-        "</svg>",
-    ]
-    return "\n".join(part for part in parts if part)
+        *(_name(one, colour.get(one.name, ground.quiet), ground) for one in placed),
+        _words(title, 32, 18 + 22 * scale, 22 * scale, 700, ground.ink),
+        _words(note, 32, HEIGHT - 26, 14 * scale, 400, ground.quiet),
+    )
 
 
 def _type(size: int, most: int) -> float:
@@ -176,7 +161,7 @@ def _leader(placed: Placed, ground: Ground) -> str:
     from_x = min(max(x, placed.x - placed.half + 6), placed.x + placed.half - 6)
     from_y = min(max(y, placed.y - placed.high), placed.y + placed.high)
     return (
-        f'<path d="M{from_x:.1f} {from_y:.1f}L{x:.1f} {y:.1f}" stroke="{ground.line}" stroke-width="1" '
+        f'<path d="M{from_x:.1f} {from_y:.1f}L{x:.1f} {y:.1f}" stroke="{ground.quiet}" stroke-width="1" '
         f'stroke-opacity="0.8" fill="none"/><circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="{ground.ink}"/>'
     )
 
@@ -185,10 +170,10 @@ def _name(placed: Placed, colour: str, ground: Ground) -> str:
     size = placed.name.size
     first = placed.y - 0.58 * size * (len(placed.lines) - 1) + 0.35 * size
     lines = "".join(
-        f'<tspan x="{placed.x:.1f}" y="{first + 1.16 * size * row:.1f}">{_safe(line)}</tspan>'
+        f'<tspan x="{placed.x:.1f}" y="{first + 1.16 * size * row:.1f}">{safe(line)}</tspan>'
         for row, line in enumerate(placed.lines)
     )
-    weight, fill = 700 if size > 17 else 600, _mixed(colour, ground.ink)
+    weight, fill = 700 if size > 17 else 600, mixed(colour, ground.ink)
     spacing = f' letter-spacing="{SPACING * size:.1f}"' if placed.name.area else ""
     return (
         f'<text font-size="{size}"{spacing} font-weight="{weight}" text-anchor="middle" fill="{fill}" '
@@ -202,17 +187,5 @@ def _words(text: str, x: float, y: float, size: float, weight: int, colour: str)
         return ""
     return (
         f'<text x="{x:.0f}" y="{y:.0f}" font-size="{size}" font-weight="{weight}" fill="{colour}">'
-        f"{_safe(text)}</text>"
+        f"{safe(text)}</text>"
     )
-
-
-def _mixed(colour: str, ink: str) -> str:
-    """Ink with some of a colour in it."""
-    parts = [0.4 * int(colour[i : i + 2], 16) + 0.6 * int(ink[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(part):02x}" for part in parts)
-
-
-def _safe(text: str) -> str:
-    """Text in XML: no markup, and none of the characters that XML does not have."""
-    plain = "".join(sign if sign >= " " and sign not in "\ufffe\uffff" else " " for sign in text)
-    return html.escape(plain.encode("utf-8", "replace").decode("utf-8"))

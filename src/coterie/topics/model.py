@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -18,6 +17,7 @@ from coterie.engines import Block
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, shown
 from coterie.estimator import check_count
+from coterie.progress import automatic
 from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.storage.folder import as_path
 from coterie.text.boilerplate import Boilerplate
@@ -33,6 +33,9 @@ from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
+
+if TYPE_CHECKING:
+    from coterie.figures import Plots
 
 _NEED_TEXTS = "counts over time and by class need the fitted texts"
 
@@ -72,6 +75,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     topics, edits
         The topics as they are now, and the log of edits with the ways to make another:
         ``model.edits.rename(0, "Late parcels")``.
+    plot
+        Figures: ``model.plot.topics()`` and others (`coterie.figures`).
     labels_
         The topic id of each text that was fitted.
     number_of_topics_
@@ -126,6 +131,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- fitting
 
+    @automatic()
     def fit(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Self:
         """Find the topics of texts.
 
@@ -225,6 +231,14 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """The log of edits, and the ways to make another."""
         self._check_fitted()
         return Edits(self)
+
+    @property
+    def plot(self) -> Plots:
+        """Figures of the model: ``model.plot.topics()`` and others."""
+        from coterie.figures import Plots
+
+        self._check_fitted()
+        return Plots(self)
 
     @property
     def labels_(self) -> Ints:
@@ -355,11 +369,18 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         return tags
 
-    def _repr_html_(self) -> str:
-        """The topics as a table for notebooks; texts are escaped."""
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Sizes and names of topics for notebooks, instead of the diagram of scikit-learn."""
+        plain = {"text/plain": repr(self)}
         if "state" not in self.__dict__:
-            return f"<pre>{html.escape(repr(self))}</pre>"
-        return self.topics._repr_html_()
+            return plain
+        return plain | {"text/html": self._repr_html_(), "image/svg+xml": self._repr_svg_()}
+
+    def _repr_html_(self) -> str:
+        return self.plot.topics()._repr_html_()
+
+    def _repr_svg_(self) -> str:
+        return self.plot.topics()._repr_svg_()
 
 
 def _batches(texts: Any) -> Iterator[pl.Series]:

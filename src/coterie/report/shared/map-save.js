@@ -14,8 +14,7 @@ export const savePicture = async (svg, name, kind) => {
 /** The SVG as a PNG. */
 async function drawn(svg) {
   const [, width, height] = svg.match(/viewBox="0 0 (\d+) (\d+)"/).map(Number), image = new Image();
-  const sized = svg.replace("<svg ", `<svg width="${width}" height="${height}" `);
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(sized)}`;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: FINE * width, height: FINE * height });

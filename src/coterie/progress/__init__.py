@@ -1,5 +1,8 @@
 """Progress of long work: the library reports steps, and callers may listen.
 
+`shown` is the listener that people see: a bar in a notebook or a terminal. `TopicModel.fit` shows it by
+itself in a notebook and at an interactive prompt, and nowhere else (`automatic`).
+
 A listener cannot change the work: its return value is ignored, and an error in it ends the listening but not
 the work.
 """
@@ -64,6 +67,35 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(outer)
     if fault is not None:
         warnings.warn(f"the progress listener failed: {fault!r}", RuntimeWarning, stacklevel=3)
+
+
+@contextmanager
+def shown(quiet: bool = False) -> Iterator[None]:
+    """Show a bar with the current stage of work that takes more than a moment, until the end of the block.
+
+    In a notebook it is part of the cell, else on standard error if that is a terminal; otherwise, or if
+    `quiet`, nothing is shown.
+    """
+    from coterie.progress.display import bar_here
+
+    bar = None if quiet else bar_here()
+    if bar is None:
+        yield
+        return
+    try:
+        with listening(bar.update):
+            yield
+    finally:
+        bar.close()
+
+
+@contextmanager
+def automatic() -> Iterator[None]:
+    """Show a bar where a person is waiting and nobody listens yet; scripts stay silent."""
+    from coterie.progress.display import somebody_waits
+
+    with shown(quiet=_listener.get() is not None or not somebody_waits()):
+        yield
 
 
 @contextmanager

@@ -1,15 +1,16 @@
-"""A progress bar on standard error, if that is a terminal."""
+"""Progress bars: one for notebooks, one for terminals."""
 
 from __future__ import annotations
 
+import html
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
-from coterie.progress import Step, listening
+from coterie.progress import Step
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
@@ -21,24 +22,76 @@ _REFRESHES = 5
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
-@contextmanager
-def shown(quiet: bool = False) -> Iterator[None]:
-    """Show the current stage of the work, after `PATIENCE` seconds, until the end of the `with` block.
+class Bar(Protocol):
+    """What shows steps."""
 
-    Nothing is shown if `quiet`, or if standard error is not a terminal.
+    def update(self, step: Step) -> None:
+        """Show a step."""
+
+    def close(self) -> None:
+        """Remove the bar."""
+
+
+def bar_here() -> Bar | None:
+    """The bar for this place: a notebook, a terminal, or None."""
+    if (shell := _notebook()) is not None:
+        return NotebookBar(shell.display_pub.publish)
+    return TerminalBar() if sys.stderr.isatty() else None
+
+
+def somebody_waits() -> bool:
+    """Whether this is a notebook or an interactive prompt."""
+    return _notebook() is not None or hasattr(sys, "ps1")
+
+
+def _notebook() -> Any:
+    """The shell of a notebook, or None; IPython is there if this is one, and is never imported."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell if hasattr(shell, "kernel") else None
+
+
+class NotebookBar:
+    """A bar in the output of a cell, gone when the work is done; `publish` is that of IPython."""
+
+    def __init__(self, publish: Callable[..., object]) -> None:
+        self._publish = publish
+        self._name = f"coterie-{uuid.uuid4().hex}"
+        self._began = self._last = time.monotonic()
+        self._open = False
+
+    def update(self, step: Step) -> None:
+        """Show the step, after `PATIENCE` seconds and not too often."""
+        now = time.monotonic()
+        if now - self._began >= PATIENCE and now - self._last >= 1 / _REFRESHES:
+            self._last = now
+            self._show(_markup(step))
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._open:
+            self._show("")
+
+    def _show(self, markup: str) -> None:
+        data = {"text/html": markup, "text/plain": ""}
+        self._publish(data=data, metadata={}, transient={"display_id": self._name}, update=self._open)
+        self._open = True
+
+
+def _markup(step: Step) -> str:
+    """A step as HTML.
+
+    >>> _markup(Step("reading", 3, 10, "texts"))
+    'reading <progress value="3" max="10"></progress> 3/10 texts'
     """
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    bar = _Bar()
-    try:
-        with listening(bar.update):
-            yield
-    finally:
-        bar.close()
+    of = "" if step.total is None else f' value="{step.done}" max="{step.total}"'
+    total = "" if step.total is None else f"/{step.total:,}"
+    return (
+        f"{html.escape(step.stage)} <progress{of}></progress> {step.done:,}{total} {html.escape(step.unit)}"
+    )
 
 
-class _Bar:
+class TerminalBar:
     """One bar for the current stage. A separate thread opens it, as a slow stage may report nothing."""
 
     def __init__(self) -> None:
