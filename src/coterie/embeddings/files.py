@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from coterie.storage.files import opened
 from coterie.storage.tables import read_parquet
 
 SUFFIXES = (".npy", ".parquet")
+#: What numpy says of a header that is none: it is read like an expression of Python.
+_FAULTS = (ValueError, TypeError, KeyError, SyntaxError, TokenError, RecursionError, OverflowError)
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -42,7 +45,7 @@ def _read_npy(path: Path) -> Any:
             if header is None:
                 raise InputError(f"{path} has a version of the .npy format that is not read; save it again")
             shape, by_column, dtype = header(file)
-        except (ValueError, RecursionError) as error:
+        except _FAULTS as error:
             if isinstance(error, InputError):
                 raise
             reason = (str(error).splitlines() or ["its header is wrong"])[0]
@@ -53,7 +56,7 @@ def _read_npy(path: Path) -> Any:
                 "of numbers, such as np.save(path, vectors.astype('float32'))"
             )
         claimed = math.prod(shape) * dtype.itemsize
-        if claimed != size - file.tell():
+        if min(shape, default=0) < 0 or claimed != size - file.tell():
             raise InputError(
                 f"{path} is damaged: an array of shape {shape} needs {claimed:,} bytes, and there are "
                 f"{size - file.tell():,}; save it again"
