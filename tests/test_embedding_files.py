@@ -17,6 +17,7 @@ from coterie.embeddings.named import encoder
 from coterie.embeddings.probe import check_same
 from coterie.errors import InputError
 from fuzzing import cases, chance, one_sentence
+from tiny_encoder import write_model
 
 E = np.array([[1.0, 2.0], [3.0, -4.5], [0.0, 0.25]])
 LISTS = E.tolist()
@@ -190,10 +191,12 @@ def test_a_npy_file_with_a_few_other_bytes_is_read_or_refused(tmp_path, tried):
             data[draw.randrange(128)] = draw.choice(b"()[]{}',:0123456789-<>|fOUSV\n\0 \xff")
         (tmp_path / "v.npy").write_bytes(bytes(data))
         tried()
+        sentences = []
         try:
             assert read_vectors(tmp_path / "v.npy").ndim == 2
         except InputError as error:
-            assert one_sentence(str(error))
+            sentences.append(str(error))
+        assert all(map(one_sentence, sentences))
 
 
 def test_files_that_are_none_are_told(tmp_path):
@@ -203,7 +206,7 @@ def test_files_that_are_none_are_told(tmp_path):
         with pytest.raises(InputError, match=message):
             read_vectors(tmp_path / name)
     os.mkdir(tmp_path / "folder.npy")
-    with pytest.raises(InputError, match="folder.npy"):
+    with pytest.raises(InputError, match=r"folder\.npy"):
         read_vectors(tmp_path / "folder.npy")
 
 
@@ -218,23 +221,11 @@ def test_a_file_is_named_with_what_is_wrong_inside(tmp_path):
 
 @pytest.fixture(scope="module")
 def local_model(tmp_path_factory):
-    """A model2vec model of a few words in a folder."""
-    from model2vec import StaticModel
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-
-    words = ["[UNK]", "parcel", "late", "card", "refund"]
-    tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    vectors = np.random.default_rng(0).standard_normal((len(words), 8)).astype(np.float32)
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    StaticModel(vectors, tokenizer).save_pretrained(folder)
-    return folder
+    return write_model(tmp_path_factory.mktemp("models") / "tiny", [["parcel", "late"], ["card", "refund"]])
 
 
 def test_a_model2vec_model_is_loaded_from_its_folder_once(local_model):
-    name = f"model2vec:{local_model}"
+    name = local_model
     assert is_source(name)
     found = vectors_of(name, ["late parcel", "", "card refund", "late parcel"])
     assert found.shape == (4, 8)
@@ -265,12 +256,12 @@ def test_a_model_that_is_not_there_is_named(monkeypatch, tmp_path):
 
 
 def test_sentence_transformers_are_asked_for_their_copy_on_disk_first(monkeypatch):
-    class SentenceTransformer:
-        asked = []
+    asked = []
 
+    class SentenceTransformer:
         def __init__(self, name, *, local_files_only=False, trust_remote_code=None):
             assert trust_remote_code is False
-            self.asked.append((name, local_files_only))
+            asked.append((name, local_files_only))
             if local_files_only and "absent" in name:
                 raise OSError("not in the cache")
 
@@ -287,7 +278,7 @@ def test_sentence_transformers_are_asked_for_their_copy_on_disk_first(monkeypatc
         assert vectors_of("sentence-transformers:a/absent", ["x"]).shape == (1, 3)
     finally:
         encoder.cache_clear()
-    assert SentenceTransformer.asked == [("a/here", True), ("a/absent", True), ("a/absent", False)]
+    assert asked == [("a/here", True), ("a/absent", True), ("a/absent", False)]
 
 
 # --- the fingerprint

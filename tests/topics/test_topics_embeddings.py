@@ -9,14 +9,15 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from contract import same_topics
 from topic_texts import TOPICS, corpora, planted_texts
 
+from contract import same_topics
 from coterie import Coterie, TopicModel
 from coterie.embeddings.named import encoder
 from coterie.errors import InputError
 from coterie.topics.vectors import folded
 from golden import make as golden
+from tiny_encoder import write_model
 
 TEXTS, TRUTH = planted_texts(90, 3, noise=1)
 NEW, _ = planted_texts(12, 3, seed=5)
@@ -116,11 +117,7 @@ def test_the_order_of_rows_does_not_matter(data):
     )
     E = np.array(rows)
     order = np.array(data.draw(st.permutations(range(len(texts)))))
-    try:
-        one = TopicModel(2).fit(texts, embeddings=E)
-    except InputError as error:  # no usable words
-        assert "no usable words" in str(error)
-        return
+    one = TopicModel(2).fit(texts, embeddings=E)
     again = TopicModel(2).fit([texts[at] for at in order], embeddings=E[order])
     np.testing.assert_array_equal(again.labels_, one.labels_[order])
     assert [(t.terms, t.size) for t in again.topics] == [(t.terms, t.size) for t in one.topics]
@@ -264,28 +261,8 @@ def test_a_model_with_an_encoder_is_fitted_again_only_with_embeddings(tmp_path):
     assert TopicModel.load(tmp_path / "model", embeddings=encode).fit(TEXTS).embeddings_ is encode
 
 
-def tiny_model(folder, seed=0):
-    """A model2vec model of the words of the texts, in a folder."""
-    from model2vec import StaticModel
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-
-    pools = list(TOPICS.values())
-    words = ["[UNK]", *(word for pool in pools for word in pool)]
-    tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    rng = np.random.default_rng(seed)
-    subjects = rng.standard_normal((len(pools), 8))
-    vectors = np.vstack(
-        [np.zeros(8), *(subjects[at] + 0.3 * rng.standard_normal((6, 8)) for at in range(len(pools)))]
-    )
-    StaticModel(vectors.astype(np.float32), tokenizer).save_pretrained(folder)
-    return f"model2vec:{folder}"
-
-
 def test_a_model_with_a_name_brings_its_encoder_along(tmp_path, monkeypatch):
-    name = tiny_model(tmp_path / "tiny")
+    name = write_model(tmp_path / "tiny", TOPICS.values())
     model = TopicModel(3, embeddings=name).fit(TEXTS)
     assert same_topics(model.labels_, TRUTH)
     assert model.embeddings_ == name
@@ -299,7 +276,7 @@ def test_a_model_with_a_name_brings_its_encoder_along(tmp_path, monkeypatch):
         with pytest.raises(InputError, match='pip install "model2vec"'):
             bare.predict(NEW)
     encoder.cache_clear()
-    tiny_model(tmp_path / "tiny", seed=1)  # another model in the same place
+    write_model(tmp_path / "tiny", TOPICS.values(), seed=1)  # another model in the same place
     with pytest.raises(InputError, match="gives other vectors than the encoder"):
         TopicModel.load(tmp_path / "model").predict(NEW)
     encoder.cache_clear()
