@@ -17,8 +17,8 @@ _TEXTS = (
 )
 #: Terms of a model that make a fourth text.
 _TERMS = 20
-#: How far two vectors of unit length may be apart. Half precision instead of single moves a vector by about
-#: 0.001, and so do other machines and batches; vectors of two models have nothing in common (about 1.4).
+#: How far two vectors of unit length may be apart. Half precision moves a vector by less than 0.001, whole
+#: numbers of 8 bits by about 0.01; vectors of two models have nothing in common (about 1.4).
 _APART = 0.05
 
 
