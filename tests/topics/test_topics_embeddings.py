@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,12 @@ def test_copies_share_the_mean_of_their_vectors_in_any_order(data):
         np.testing.assert_allclose(means[row], expected, rtol=1e-5, atol=1e-3)
     order = np.array(data.draw(st.permutations(range(len(rows)))))
     np.testing.assert_array_equal(folded(vectors[order], rows[order], rows.max() + 1), means)
+
+
+def test_the_mean_is_the_same_where_the_order_of_a_sum_matters():
+    vectors = np.array([[1e20], [1.0], [-1e20], [1e-3]], dtype=np.float32)
+    rows = np.zeros(4, dtype=np.int64)
+    assert len({folded(vectors[list(order)], rows, 1).item() for order in permutations(range(4))}) == 1
 
 
 def test_a_copy_keeps_the_very_vector_of_the_others():
