@@ -17,6 +17,7 @@ from coterie.embeddings.named import encoder
 from coterie.embeddings.probe import check_same
 from coterie.errors import InputError
 from fuzzing import cases, chance, one_sentence
+from test_api_values import WRONG
 from tiny_encoder import write_model
 
 E = np.array([[1.0, 2.0], [3.0, -4.5], [0.0, 0.25]])
@@ -102,6 +103,13 @@ def test_what_is_no_vector_for_each_text_is_told_in_a_sentence(given, message):
     with pytest.raises(InputError, match=message) as caught:
         checked(given)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_wrong_values_of_any_kind_are_told(kind):
+    with pytest.raises(InputError) as caught:
+        checked(WRONG[kind], 2)
+    assert one_sentence(str(caught.value))
 
 
 # --- files

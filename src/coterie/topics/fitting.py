@@ -83,7 +83,7 @@ def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any 
 def _check_parameters(model: TopicModel) -> None:
     """Say what is wrong with a parameter before anything is counted."""
     if not is_source(model.embeddings) and not can_be_saved(model.embeddings):
-        if not isinstance(model.embeddings, str) and np.ndim(model.embeddings):
+        if isinstance(model.embeddings, list | tuple) or hasattr(model.embeddings, "shape"):
             raise InputError("embeddings of texts go with them: TopicModel().fit(texts, embeddings=E)")
         vectors_of(model.embeddings, [])  # says what embeddings may be
     if model.vectorizer is not None and not isinstance(model.vectorizer, Vectorizer):
