@@ -16,6 +16,8 @@ from contract import same_topics
 from coterie import Coterie, TopicModel
 from coterie.embeddings.named import encoder
 from coterie.errors import InputError
+from coterie.storage.state import write_state
+from coterie.topics.state import pack
 from coterie.topics.vectors import folded
 from golden import make as golden
 from tiny_encoder import write_model
@@ -252,6 +254,34 @@ def test_a_model_is_saved_without_its_encoder_and_takes_it_back(tmp_path, source
         if source is not None:
             with pytest.raises(InputError, match="the encoder gives other vectors"):
                 TopicModel.load(tmp_path / folder, embeddings=other)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"probe": np.ones((3, 3))},
+        {"probe": np.ones((4, 5))},
+        {"probe": np.full((4, 3), np.nan)},
+        {"probe": "x"},
+        {"parameters": "glove"},
+        {"parameters": 3},
+        {"estimator": "glove"},
+        {"estimator": None},
+        {"estimator": ["static"]},
+    ],
+)
+def test_a_forged_model_is_refused_in_a_sentence(tmp_path, change):
+    state = pack(TopicModel(3, embeddings=encode).fit(TEXTS))
+    ((part, value),) = change.items()
+    if part == "probe":
+        state["probe"] = value
+    else:
+        (state["parameters"] if part == "parameters" else state["estimator"]["settings"])["embeddings"] = (
+            value
+        )
+    write_state(tmp_path / "model", "model", state)
+    with pytest.raises(InputError, match="is inconsistent"):
+        TopicModel.load(tmp_path / "model")
 
 
 def test_a_model_without_embeddings_takes_no_encoder(tmp_path):

@@ -15,8 +15,9 @@ _TEXTS = (
     "Wie kann ich mein Passwort zurücksetzen?",
     "The bank refused to lend the museum 250 dollars.",
 )
-#: Terms of a model that make a fourth text.
+#: Terms of a model that make one more text.
 _TERMS = 20
+N_PROBES = len(_TEXTS) + 1
 #: How far two vectors of unit length may be apart. Half precision moves a vector by less than 0.001, whole
 #: numbers of 8 bits by about 0.01; vectors of two models have nothing in common (about 1.4).
 _APART = 0.05

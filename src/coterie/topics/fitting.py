@@ -22,6 +22,7 @@ from coterie.embeddings import (
     static_may_help,
     vectors_of,
 )
+from coterie.embeddings.named import encoder, is_named
 from coterie.engines import Engine
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, shown
@@ -86,6 +87,8 @@ def _check_parameters(model: TopicModel) -> None:
         if isinstance(model.embeddings, list | tuple) or hasattr(model.embeddings, "shape"):
             raise InputError("embeddings of texts go with them: TopicModel().fit(texts, embeddings=E)")
         vectors_of(model.embeddings, [])  # says what embeddings may be
+    if is_named(model.embeddings):
+        encoder(model.embeddings)  # says what is missing
     if model.vectorizer is not None and not isinstance(model.vectorizer, Vectorizer):
         raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(model.vectorizer)}")
     if not isinstance(model.keep_boilerplate, (bool, np.bool_)):

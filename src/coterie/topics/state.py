@@ -15,6 +15,7 @@ from coterie.corpus.spelling import Speller
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.corpus.vocabulary import Vocabulary
 from coterie.embeddings import can_be_saved, saved_as
+from coterie.embeddings.probe import N_PROBES
 from coterie.errors import InputError
 from coterie.methods.fitted import BorrowedSpace, FittedMethod, OwnSpace
 from coterie.methods.state import (
@@ -144,7 +145,7 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     require(set(pins.values()) <= set(ids), "a text is pinned to a topic that is not there")
     names, descriptions = (_unpack_names(data.get(part, [])) for part in ("names", "descriptions"))
     edited = Edited(Scorer(method, scorer.order, changes, banned), names, pins, descriptions)
-    model._probe, model._checked_source = _unpack_probe(data.get("probe")), False
+    model._probe, model._checked_source = _unpack_probe(data.get("probe"), method), False
     model.n_texts_ = int(data["n_texts"])
     model.number_of_topics_ = unpack_value(data["number_of_topics"])
     description = _unpack_description(data["description"], len(ids), n_terms, method.dimensions)
@@ -200,10 +201,16 @@ def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _unpack_probe(probe: Any) -> Any:
+def _unpack_probe(probe: Any, method: FittedMethod) -> Any:
     """What the encoder said of a few texts; earlier versions did not ask."""
-    require(probe is None or finite(probe).ndim == 2, "vectors that are none")
-    return None if probe is None else probe.astype(np.float32)
+    if probe is None:
+        return None
+    view = getattr(method.last, "view_", None)
+    fits = finite(probe).ndim == 2 and len(probe) == N_PROBES
+    require(
+        fits and (view is None or probe.shape[1] == len(view.mean)), "vectors of an encoder that are none"
+    )
+    return probe.astype(np.float32)
 
 
 def _some_vectors(model: TopicModel, n_rows: int) -> Any:
