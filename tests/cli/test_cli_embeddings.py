@@ -168,6 +168,8 @@ def test_a_run_without_the_vectors_it_had_is_damaged(run):
         assert coterie("topics", run)
         with pytest.raises(InputError, match=f"{EMBEDDINGS} is (missing|damaged)"):
             edit_run(run, lambda model: model.edits.merge(0, 1))
+        if content is None:
+            assert f"{EMBEDDINGS} is missing" in coterie("edit", "rename", run, 0, "x", code=2)
 
 
 def test_vectors_of_another_run_are_refused(run, tmp_path):

@@ -164,7 +164,7 @@ def relabel(folder: Path, given: Given, edits: Sequence[Edit], lock: FolderLock)
         _relabel_rows(folder, staging, info, labels)
         for name in (MAP, EMBEDDINGS):
             if name in info["files"]:
-                same_file(folder / name, staging / name)
+                _keep(folder / name, staging / name)
         (staging / EDITS).write_text(log.dumps(edits), encoding="utf-8")
         before, applied = _count(data["edits"]), info.get("edits_applied")
         skipped = 0 if applied is None else before - applied
@@ -175,6 +175,13 @@ def relabel(folder: Path, given: Given, edits: Sequence[Edit], lock: FolderLock)
                 _relabel_report(old, staging / REPORT, record, labels, given.descriptions, edits)
         same = (f"{MODEL}/{ARRAYS_FILE}", MAP, EMBEDDINGS)
         write_record(staging, record, {name: info["files"][name] for name in same if name in info["files"]})
+
+
+def _keep(old: Path, new: Path) -> None:
+    """A file that no label changes."""
+    if not old.exists():
+        raise InputError(f"{old} is missing; fit again")
+    same_file(old, new)
 
 
 @contextmanager
