@@ -75,9 +75,8 @@ class Coterie(TopicEstimator):
         them. True always keeps the refined topics, False stops after k-means.
     embeddings
         Optional embeddings of the texts: an array with a row for each row of X, a function of texts, an
-        object with `encode`, "static" for the small model of the extra ``coterie[words]``, or the name of
-        another ("model2vec:NAME", "sentence-transformers:NAME"). All but the array need
-        ``fit(X, texts=…)``. Their weight is chosen by evidence (`share_`).
+        object with `encode`, or "static" for the small model of the extra ``coterie[words]``. All but the
+        array need ``fit(X, texts=…)``. Their weight is chosen by evidence (`share_`).
     random_state
         Seed of the random number generator. The default gives the same topics every time.
 
