@@ -29,7 +29,11 @@ HEAD = "| surface | cases tried | failures | seeds | date | version |\n|---|--:|
 SURFACES = {
     "readers": (
         "damaged files of every format",
-        ["tests/text/test_readers_fuzz.py", "tests/text/test_readers_fuzz_bombs.py"],
+        [
+            "tests/text/test_readers_fuzz.py",
+            "tests/text/test_readers_fuzz_bombs.py",
+            "tests/test_embedding_files.py",
+        ],
     ),
     "models": (
         "damaged and forged models",

@@ -68,7 +68,7 @@ WRONG = {
 #: and what the reader of files checks.
 LEFT_OUT = {
     "stem", "refine", "header", "skip_bad", "per_topic", "as_gensim", "use_stop_words", "tokenizer",
-    "model", "rows", "change", "use", "progress", "source", "command", "y",
+    "model", "rows", "change", "use", "progress", "source", "command", "y", "given",
 }  # fmt: skip
 
 
@@ -101,9 +101,10 @@ def plain(function, **valid):
 
 def of_model(name, **valid):
     def call(model, folder, /, **given):
-        if name == "transform":  # scikit-learn wraps it and wants its first argument without a name
-            return model.transform(*given.values())
-        return getattr(copy.deepcopy(model), name)(**{**valid, **given})
+        values = {**valid, **given}
+        if name.endswith("transform"):  # scikit-learn wraps it and wants its first argument without a name
+            return getattr(copy.deepcopy(model), name)(values.pop("texts"), **values)
+        return getattr(copy.deepcopy(model), name)(**values)
 
     return call, getattr(TopicModel, name)
 
@@ -190,15 +191,15 @@ CALLS = {
     "coterie.comparison.compare": plain(
         comparison.compare, texts=TEXTS, classes=CLASSES, n_topics=2, methods=["nmf"], n_restarts=1
     ),
-    "TopicModel.fit": of_model("fit", texts=TEXTS),
-    **{f"TopicModel.{name}": of_model(name, texts=TEXTS) for name in ("assign", "predict")},
-    **{f"TopicModel.{name}": of_model(name) for name in ("transform", "embed", "by_class")},
+    **{f"TopicModel.{name}": of_model(name, texts=TEXTS) for name in ("fit", "fit_transform", "transform")},
+    **{f"TopicModel.{name}": of_model(name, texts=TEXTS) for name in ("assign", "predict", "embed")},
+    "TopicModel.by_class": of_model("by_class"),
     "TopicModel.similar": of_model("similar", text="parcel"),
     "TopicModel.over_time": of_model("over_time", dates=["2024-05-31"] * 12),
     "TopicModel.changes": of_model("changes", dates=["2024-05-31"] * 12),
     "TopicModel.hierarchy": of_model("hierarchy"),
     "TopicModel.save": of_model("save"),
-    "TopicModel.load": plain(TopicModel.load),
+    "TopicModel.load": of_run(TopicModel.load),
     "Edits.rename": of_edits("rename", topic=0, label="x"),
     "Edits.name_topics": of_edits("name_topics", function=lambda topic: f"x {topic.id}"),
     "Edits.merge": of_edits("merge", into=0, others=1),

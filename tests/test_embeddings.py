@@ -4,8 +4,8 @@ import warnings
 import numpy as np
 import pytest
 
-from coterie import embeddings
 from coterie.embeddings import checked, is_source, static_may_help, vectors_of
+from coterie.embeddings.named import encoder
 from coterie.errors import InputError
 
 TEXTS = ["the cat sleeps", "", "a dog barks", "the cat sleeps"]
@@ -61,17 +61,17 @@ def test_the_static_model_comes_with_its_extra():
 
 def test_nothing_is_loaded_twice():
     vectors_of("static", TEXTS)
-    assert embeddings._static_model() is embeddings._static_model()
+    assert encoder("static") is encoder("static")
 
 
 def test_without_the_extra_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "wordllama", None)
-    embeddings._static_model.cache_clear()
+    encoder.cache_clear()
     try:
         with pytest.raises(InputError, match=r"coterie\[words\]") as caught:
             vectors_of("static", TEXTS)
     finally:
-        embeddings._static_model.cache_clear()
+        encoder.cache_clear()
     assert "\n" not in str(caught.value)
 
 
@@ -80,7 +80,7 @@ def test_an_array_has_no_vectors_for_new_texts():
         assert not is_source(source)
         with pytest.raises(
             InputError,
-            match=r"must be an array, a function of texts, an object with encode\(texts\), or 'static'",
+            match=r"must be an array, a function of texts, an object with encode\(texts\), 'static'",
         ):
             vectors_of(source, TEXTS)
     assert is_source("static")

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from coterie import TopicModel
+from coterie import TopicModel, Vectorizer
 from coterie.errors import InputError
 from coterie.runs import assigned_table, edit_run, edits_of, fit_run, open_run
 from coterie.runs.record import ADDED
@@ -253,7 +253,7 @@ def test_columns_of_bytes_are_left_out_of_the_csv_file(tmp_path):
 def test_columns_that_cannot_be_dates_or_classes_are_refused_before_learning(
     tmp_path, monkeypatch, part, name
 ):
-    monkeypatch.setattr("coterie.topics.model.fit_method", None)
+    monkeypatch.setattr("coterie.topics.fitting.fit_method", None)
     expected = (
         "has no column 'Subject'; it has .*did you mean 'subject'"
         if name == "Subject"
@@ -476,7 +476,7 @@ def test_a_fit_that_fails_leaves_the_old_run(folder, tmp_path):
 
 def test_a_model_that_cannot_be_saved_leaves_the_old_run(folder, tmp_path):
     before = snapshot(folder)
-    model = TopicModel(n_topics=2, embeddings=lambda texts: np.ones((len(texts), 2)))
+    model = TopicModel(n_topics=2, vectorizer=Vectorizer(tokenizer=str.split))
     with pytest.raises(InputError, match="cannot be saved"):
         fit_run(written(tmp_path), folder, model)
     assert snapshot(folder) == before

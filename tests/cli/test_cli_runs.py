@@ -17,7 +17,7 @@ from coterie import embeddings
 from coterie.cli import main
 from coterie.runs import open_run
 from coterie.storage.tables import read_csv
-from coterie.topics import model as topic_model
+from coterie.topics import fitting
 
 BIN = Path(sys.executable).parent
 WORDS = {
@@ -86,7 +86,7 @@ def test_few_texts_are_fitted_with_word_embeddings_if_there_are_any(tickets, tmp
     assert model.embeddings_ == "static"
     assert f"word embeddings are used too (--embeddings none turns them off). {model.decision_}" in out
     monkeypatch.setattr(embeddings, "static_installed", lambda: False)
-    monkeypatch.setattr(topic_model, "static_installed", lambda: False)
+    monkeypatch.setattr(fitting, "static_installed", lambda: False)
     out = " ".join(coterie(*given).stdout.split())
     assert 'word embeddings may give better topics (pip install "coterie[words]")' in out
     assert open_run(tmp_path / "run").model.embeddings_ is None

@@ -327,10 +327,3 @@ def test_vectors_keep_the_promises():
     again = TopicModel(n_topics=3, embeddings=vectors).fit(texts[::-1])
     np.testing.assert_array_equal(again.labels_[::-1], model.labels_)
     assert again.topics == model.topics
-
-
-def test_a_model_with_a_function_cannot_be_saved(tmp_path):
-    model = TopicModel(n_topics=3, embeddings=vectors).fit(TEXTS)
-    with pytest.raises(InputError, match="cannot be saved"):
-        model.save(tmp_path / "model")
-    assert not (tmp_path / "model").exists()

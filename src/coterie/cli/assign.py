@@ -19,6 +19,7 @@ from coterie.cli.shared import (
     spooled,
     whole_file,
 )
+from coterie.cli.vectors import METAVAR, source_and_vectors
 from coterie.errors import InputError
 from coterie.progress import shown, tell
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from coterie.runs import Run
     from coterie.text import TextSource
+    from coterie.topics import TopicModel
+    from coterie.topics.vectors import RowByRow
 
 
 @click.command()
@@ -46,6 +49,12 @@ if TYPE_CHECKING:
     default=0.0,
     help="Leave the topic of less certain texts empty (0 to 1).",
 )
+@click.option(
+    "--embeddings",
+    metavar=METAVAR,
+    help="For a run that was fitted with embeddings: a .npy or .parquet file with a row for each row of "
+    "FILE, or the encoder of the fit by its name.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def assign(
     run: Path,
@@ -53,6 +62,7 @@ def assign(
     language: list[str],
     out: Path | None,
     min_confidence: float,
+    embeddings: str | None,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -66,6 +76,7 @@ def assign(
     Examples:
       coterie assign run tomorrow.csv --out assigned.csv
       coterie assign run tomorrow.csv --out assigned.xlsx
+      coterie assign run tomorrow.csv --embeddings tomorrow.npy --out assigned.csv
       coterie assign run tomorrow.csv | head -3
       echo "where is my parcel" | coterie assign run - --format lines --json
     """
@@ -74,21 +85,36 @@ def assign(
 
     check_not_input(out, file)
     opened = open_run(run)
+    vectors = None if embeddings is None else _vectors(opened.model, embeddings)
     text = reading.pop("text")
     done = without = 0
     with spooled(file) as path, shown(out is None):
         source = _source(opened, path, text, reading)
         with _writer(out, as_json) as write:
             for batch in source:
-                table = assigned_table(opened.model, batch.table, batch.texts, min_confidence)
+                rows = None if vectors is None else vectors.take(len(batch.texts))
+                table = assigned_table(opened.model, batch.table, batch.texts, min_confidence, rows)
                 without += table[added_names(batch.table.columns)["topic"]].null_count()
                 write(table)
                 done += len(batch.texts)
                 tell("assigning topics", done, None, "texts")
+            if vectors is not None:
+                vectors.finish()
     report_reading(source)
     if out is not None:
         none = f", {without:,} of them without a topic" if without else ""
         click.echo(f"wrote {done:,} texts to {out}{none}", err=True)
+
+
+def _vectors(model: TopicModel, option: str) -> RowByRow | None:
+    """The rows of a file of vectors; None if the option names the encoder, which the model then gets."""
+    from coterie.topics.vectors import RowByRow, checked_for, take_encoder
+
+    encoder, vectors = source_and_vectors(option, ())
+    if vectors is None:
+        take_encoder(model, encoder)
+        return None
+    return RowByRow(checked_for(model, vectors))
 
 
 def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:

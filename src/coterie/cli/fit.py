@@ -25,6 +25,7 @@ from coterie.cli.shared import (
     safe,
 )
 from coterie.cli.topics import topics_table
+from coterie.cli.vectors import METAVAR, needed, source_and_vectors
 from coterie.errors import InputError
 from coterie.progress import shown
 
@@ -57,10 +58,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--embeddings",
-    type=click.Choice(["auto", "static", "none"]),
+    metavar=METAVAR,
     default="auto",
     show_default=True,
-    help="Pretrained word embeddings (needs coterie[words]); auto: for up to 2,000 texts in English.",
+    help="static (needs coterie[words]), model2vec:NAME, sentence-transformers:NAME, none, or a .npy or "
+    ".parquet file with a row for each row of FILE; auto: static for up to 2,000 texts in English.",
 )
 @click.option(
     "--random-state", metavar="N", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
@@ -124,13 +126,14 @@ def fit(
 
     folder = out if out is not None else Path(_stem(file) + "-topics")
     languages = language[0] if len(language) == 1 else language
+    encoder, vectors = source_and_vectors(embeddings)
     model = TopicModel(
         _number(topics),
         method=method,
         language=languages,
         vectorizer=vectorizer_of(languages, stop_words, drop, min_df, ngrams),
         seed_words=_seed_words(seed_words),
-        embeddings=None if embeddings == "none" else embeddings,
+        embeddings=encoder,
         keep_boilerplate=keep_boilerplate or (not fresh and kept_boilerplate(folder)),
         random_state=random_state,
     )
@@ -140,6 +143,7 @@ def fit(
             source,
             folder,
             model,
+            embeddings=vectors,
             edits=() if fresh else None,
             date=date,
             day_first=day_first,
@@ -234,7 +238,7 @@ def show_next(run: Run) -> None:
     hints = {
         f"coterie explore {folder}": "look at the map, search, read and edit in the browser",
         f"coterie topics {folder} --examples 3": "show typical texts of each topic",
-        f"coterie assign {folder} new.csv": "assign new texts to these topics",
+        f"coterie assign {folder} new.csv{needed(run.model)}": "assign new texts to these topics",
         f"coterie edit rename {folder} 0 'A name'": "edit topics; also merge, split, ban, pin, undo",
     }
     if dates_of(run) is not None:

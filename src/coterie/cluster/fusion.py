@@ -69,7 +69,7 @@ def learn_view(counts: csr_matrix, vectors: Floats, weights: Floats, dimensions:
     """
     unit = unit_dense(vectors)
     heard = weights * vectors.any(axis=1)
-    mean = heard @ unit / max(float(heard.sum()), 1e-300)
+    mean = heard @ unit / max(float(heard.sum()), 1e-30)  # which single precision has
     centred = unit - mean
     _, axes = np.linalg.eigh((centred * heard[:, None]).T @ centred)
     view = View(mean, np.ascontiguousarray(axes[:, ::-1][:, :_AXES]), 1.0)

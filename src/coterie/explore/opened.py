@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from coterie.embeddings.named import is_named
 from coterie.explore.caches import Background, Once, Recent
 from coterie.explore.facets import Facets
 from coterie.explore.guard import Later, Missing
@@ -104,7 +105,9 @@ class OpenedRun:
             later=f"the words of {run.model.n_texts_:,} texts are still being counted; try again in a second",
             fault=f"the texts of {name} cannot be counted",
         )
-        self.texts = Texts(self.model, self.ids, self.rows, self.locator, self.meaning)
+        self.texts = Texts(
+            self.model, self.ids, self.rows, self.locator, self.meaning, Once(self.run.vectors)
+        )
         self.panel = Panel(self.model, self.order, self.rows, self.terms, self.topic_map, self.texts)
 
     def _count(self) -> Counted:
@@ -301,7 +304,10 @@ def file_name(path: Any) -> str:
 
 
 def _no_path(value: Any) -> Any:
-    """A parameter, which may be a file."""
+    """A parameter, which may be a file, or a model in a folder."""
+    library, colon, name = value.partition(":") if isinstance(value, str) else ("", "", "")
+    if colon and is_named(value) and _PATH.match(name):
+        return f"{library}:{file_name(name)}"
     return file_name(value) if isinstance(value, str) and _PATH.match(value) else value
 
 

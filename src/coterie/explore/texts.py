@@ -17,6 +17,7 @@ from coterie.explore.schemas import Match, Text, Through
 from coterie.explore.search import Meaning, Near, Words
 from coterie.explore.selection import Filters
 from coterie.results import Reason
+from coterie.runs.vectors import KeptVectors
 from coterie.topics import TopicModel
 
 #: Characters of a text in a list, and of one that is looked at by itself.
@@ -26,7 +27,10 @@ _PAGES = 32
 
 
 class Texts:
-    """The texts of a run. `ids` are the topics' ids by index, `meaning` tells what a query means."""
+    """The texts of a run. `ids` are the topics' ids by index, `meaning` tells what a query means.
+
+    `vectors` are the embeddings that the run keeps.
+    """
 
     def __init__(
         self,
@@ -35,7 +39,9 @@ class Texts:
         rows: Callable[[], Rows],
         locator: Callable[[], Locator],
         meaning: Callable[[str], Meaning],
+        vectors: Callable[[], KeptVectors | None],
     ):
+        self._vectors = vectors
         self._model, self._ids, self._rows, self._locator, self._meaning = model, ids, rows, locator, meaning
         self._names = model.vectorizer_.vocabulary_.display
         self._columns_shown = Once(self._by_display)
@@ -57,7 +63,8 @@ class Texts:
         texts = cells["text"].to_list()
         shown = [text[: WHOLE if whole else SHOWN] for text in texts]
         as_read = table.texts_of(cells)
-        answers = self._model.assign(as_read)
+        kept = self._vectors()
+        answers = self._model.assign(as_read, embeddings=None if kept is None else kept.at(rows))
         located = self.located(shown, as_read)
         asked = Queried(filters, self._meaning, self._locator(), self._names)
         dates, classes = table.strings("date", cells), table.strings("label", cells)

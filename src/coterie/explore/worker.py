@@ -22,6 +22,7 @@ from threading import Thread
 from types import FrameType
 from typing import Any, BinaryIO
 
+from coterie.embeddings import is_source
 from coterie.errors import InputError
 from coterie.progress import Step, listening
 from coterie.text.inputs import token_column
@@ -149,10 +150,12 @@ def refit(job: dict[str, Any]) -> None:
         lost=int(data.get("skipped") or 0),
         tokenised=bool(data.get("tokenised")),
     )
+    kept = None if is_source(model.embeddings) else run.vectors()
     fit_run(
         source,
         job["folder"],
         model,
+        embeddings=None if kept is None else kept.all(),
         edits=None if Path(job["folder"]) == Path(job["run"]) else tuple(run.model.edits),
         date=data.get("date"),
         day_first=data.get("day_first"),

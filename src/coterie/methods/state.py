@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from coterie.cluster.fusion import View
 from coterie.cluster.n_topics import NumberOfTopics
+from coterie.embeddings import can_be_saved, saved_as
 from coterie.errors import InputError
 from coterie.methods import METHODS, Step
 
@@ -34,6 +35,8 @@ def pack_estimator(estimator: Any) -> dict[str, Any]:
         return {"class": "Pipeline", "steps": [pack_estimator(step) for _, step in estimator.steps]}
     check_can_be_saved(estimator)
     settings = estimator.get_params(deep=False)
+    if "embeddings" in settings:
+        settings["embeddings"] = saved_as(settings["embeddings"])
     fitted = {k: v for k, v in vars(estimator).items() if k not in settings and k not in _LEFT_OUT}
     return {
         "class": type(estimator).__name__,
@@ -60,6 +63,7 @@ def unpack_estimator(state: dict[str, Any]) -> Any:
     require(name in _registered(), f"a method {name!r} that coterie does not have")
     cls = _registered()[name].load()
     require(set(state["settings"]) <= set(cls._get_param_names()), "settings that the method does not have")
+    require(can_be_saved(state["settings"].get("embeddings")), "embeddings of another kind")
     estimator = cls(**{key: unpack_value(value) for key, value in state["settings"].items()})
     for earlier, value in state["fitted"].items():
         key = _EARLIER.get(earlier, earlier)

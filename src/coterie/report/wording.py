@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from coterie.embeddings import GIVEN
+
 _SPACES = re.compile(r"\s+")
 #: Controls that show as nothing, surrogates that no encoding knows.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
@@ -97,8 +99,11 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     if seeds := parameters.get("seed_words", parameters.get("seeds")):
         looked = "; ".join(f"{name} ({', '.join(map(str, words))})" for name, words in dict(seeds).items())
         said.append(f"Seed words: {shortened(looked, 400)}.")
-    if parameters.get("embeddings") is not None:
-        said.append(f"Embeddings were used: {shortened(str(parameters['embeddings']), 80)}.")
+    if (source := parameters.get("embeddings")) is not None:
+        named = shortened(str(source), 80)
+        said.append(
+            "Embeddings were given with the texts." if source == GIVEN else f"Embeddings were used: {named}."
+        )
     if parameters.get("vectorizer") is not None:
         said.append(f"Vectorizer: {shortened(str(parameters['vectorizer']), 200)}.")
     if parameters.get("keep_boilerplate"):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from coterie.embeddings import GIVEN, saved_as
 from coterie.errors import InputError, shown
 from coterie.runs.record import MARKER, OURS, Progress, edits_of, read_record, recorded
 from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts, remarks_on_dates
@@ -31,6 +32,7 @@ def fit_run(
     folder: str | Path,
     model: TopicModel,
     *,
+    embeddings: Any = None,
     edits: Iterable[Edit] | None = None,
     date: str | None = None,
     class_column: str | None = None,
@@ -47,6 +49,8 @@ def fit_run(
         Where to write: a new or empty folder, or one that a run wrote before, which is replaced.
     model
         An unfitted `TopicModel`.
+    embeddings
+        Embeddings of the texts, one row for each row of the file, for a model that makes none itself.
     edits
         Edits to apply; None applies those of an earlier run in the folder.
     date, class_column
@@ -65,14 +69,14 @@ def fit_run(
         chosen = _Chosen(date, class_column)
         texts = TextStore(source, chosen.check)
         with progress.timed("fit"):
-            model.fit(texts, edits=edits_of(folder) if edits is None else edits)
+            model.fit(texts, embeddings=embeddings, edits=edits_of(folder) if edits is None else edits)
         remark_on_texts(model, texts.skipped)
         remark_on_language(model, texts)
         remark_on_bytes(texts)
         doubts, day_first = _read_dates(texts, chosen.date, day_first, progress)
         info = {
             "command": command,
-            "parameters": _parameters(model),
+            "parameters": _parameters(model, GIVEN if embeddings is not None else model.embeddings),
             "columns": added_names(texts.columns),
             "data": {
                 "source": source.source_name,
@@ -150,9 +154,9 @@ def _read_dates(
     return [sentence] if dates.assumed else [], dates.day_first
 
 
-def _parameters(model: TopicModel) -> dict[str, Any]:
+def _parameters(model: TopicModel, embeddings: Any) -> dict[str, Any]:
     """The parameters for run.json; objects by their repr."""
-    values = model.get_params(deep=False)
+    values = {**model.get_params(deep=False), "embeddings": saved_as(embeddings)}
     if values["seed_words"] is not None:
         values["seed_words"] = checked_seeds(values["seed_words"])
     if not isinstance(values["language"], str):

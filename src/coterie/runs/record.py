@@ -32,10 +32,10 @@ MODEL, TOPICS, TABLE, SHEET, EDITS = (
     "assignments.csv",
     "edits.json",
 )
-REPORT, MAP = "report.html", "map.safetensors"
+REPORT, MAP, EMBEDDINGS = "report.html", "map.safetensors", "embeddings.safetensors"
 OURS = (
     *(f"{MODEL}/{name}" for name in (STATE_FILE, ARRAYS_FILE)),
-    *(TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT, MAP),
+    *(TOPICS, TABLE, SHEET, EDITS, MARKER, REPORT, MAP, EMBEDDINGS),
 )
 VERSION = 1
 #: Columns that a run adds to those of the input.

@@ -16,6 +16,7 @@ from coterie.report.page import content_of, page
 from coterie.results import Topic
 from coterie.runs.record import (
     EDITS,
+    EMBEDDINGS,
     MAP,
     MARKER,
     MODEL,
@@ -161,8 +162,9 @@ def relabel(folder: Path, given: Given, edits: Sequence[Edit], lock: FolderLock)
         with _reported(folder / TOPICS):
             _relabel_topics(folder, staging, labels, given.descriptions)
         _relabel_rows(folder, staging, info, labels)
-        if MAP in info["files"]:
-            same_file(folder / MAP, staging / MAP)
+        for name in (MAP, EMBEDDINGS):
+            if name in info["files"]:
+                _keep(folder / name, staging / name)
         (staging / EDITS).write_text(log.dumps(edits), encoding="utf-8")
         before, applied = _count(data["edits"]), info.get("edits_applied")
         skipped = 0 if applied is None else before - applied
@@ -171,8 +173,15 @@ def relabel(folder: Path, given: Given, edits: Sequence[Edit], lock: FolderLock)
             with _reported(folder / REPORT):
                 old = check_file(folder, REPORT, info)
                 _relabel_report(old, staging / REPORT, record, labels, given.descriptions, edits)
-        same = (f"{MODEL}/{ARRAYS_FILE}", MAP)
+        same = (f"{MODEL}/{ARRAYS_FILE}", MAP, EMBEDDINGS)
         write_record(staging, record, {name: info["files"][name] for name in same if name in info["files"]})
+
+
+def _keep(old: Path, new: Path) -> None:
+    """A file that no label changes."""
+    if not old.exists():
+        raise InputError(f"{old} is missing; fit again")
+    same_file(old, new)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
 from coterie.map.file import TextMap, read_map
 from coterie.runs.record import (
+    EMBEDDINGS,
     MAP,
     MARKER,
     MODEL,
@@ -29,6 +30,7 @@ from coterie.runs.record import (
 )
 from coterie.runs.relabel import Given, only_renames, relabel
 from coterie.runs.table import read_table
+from coterie.runs.vectors import KeptVectors, read_vectors
 from coterie.runs.writing import write_run
 from coterie.storage.folder import FolderLock, Outdated, read_steadily, replaced
 from coterie.text.inputs import token_column
@@ -36,6 +38,7 @@ from coterie.text.nulls import without_nulls
 from coterie.topics import TopicModel, state
 from coterie.topics.collection import BATCH, TextStore, collect
 from coterie.topics.editing import described
+from coterie.topics.vectors import embedded_again
 
 T = TypeVar("T")
 
@@ -81,6 +84,12 @@ class Run:
             return token_column(column)
         return without_nulls(column.cast(pl.String)).fill_null("")
 
+    def vectors(self) -> KeptVectors | None:
+        """The embeddings of the texts; None where the run keeps none."""
+        if EMBEDDINGS not in self.info["files"]:
+            return None
+        return self.read(EMBEDDINGS, lambda path: read_vectors(path, self.info["data"]["texts"]))
+
     def with_texts(self, texts: pl.Series | None = None) -> TopicModel:
         """The model, with its texts to edit and to ask: they are counted and scored again.
 
@@ -92,7 +101,9 @@ class Run:
         again = clone(model.vectorizer_)
         store = TextStore(self.texts() if texts is None else texts)
         left_out = model.boilerplate_
-        collection = collect(store, again, left_out).embedded(model.embeddings_, model.vectorizer_)
+        kept = self.vectors()
+        vectors = None if kept is None else kept.all()
+        collection = embedded_again(model, collect(store, again, left_out), vectors)
         if again.vocabulary_.terms != model.vectorizer_.vocabulary_.terms:
             raise InputError(
                 f"{self.folder} was made by a version of coterie that processed texts differently "

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from coterie.embeddings import Vectors
 from coterie.map.file import TextMap, write_map
 from coterie.progress import tell
 from coterie.report import write_report
 from coterie.runs.record import (
     ADDED,
     EDITS,
+    EMBEDDINGS,
     MAP,
     MODEL,
     REPORT,
@@ -28,6 +30,7 @@ from coterie.runs.record import (
     versions,
     write_record,
 )
+from coterie.runs.vectors import write_vectors
 from coterie.storage.tables import CsvWriter, ParquetWriter
 from coterie.text.markup import readable
 from coterie.topics import TopicModel, state
@@ -63,6 +66,7 @@ def write_run(
     dates, classes = kept.get("date"), kept.get("label")
     at = scores.position[collection.corpus.rows]
     write_map(staging / MAP, TextMap(described.map, described.by_size, at, described.known))
+    write_vectors(staging / EMBEDDINGS, model)
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
     content = {
         "format": "coterie run",
@@ -138,8 +142,12 @@ def added_names(columns: Iterable[str]) -> dict[str, str]:
 
 
 def assigned_table(
-    model: TopicModel, rows: pl.DataFrame, texts: pl.Series, min_confidence: float = 0.0
+    model: TopicModel,
+    rows: pl.DataFrame,
+    texts: pl.Series,
+    min_confidence: float = 0.0,
+    embeddings: Vectors | None = None,
 ) -> pl.DataFrame:
     """Rows of any table with the columns that an assignment adds."""
-    answers = model.assign(texts, min_confidence=min_confidence).frame()
+    answers = model.assign(texts, embeddings=embeddings, min_confidence=min_confidence).frame()
     return rows.with_columns(answers.rename(added_names(rows.columns)))

@@ -23,8 +23,8 @@ from coterie.storage.files import AGAIN, cannot, checksum, read_json
 
 __all__ = ["ARRAYS_FILE", "STATE_FILE", "VERSION", "checksum", "read_state", "rewrite_state", "write_state"]
 
-#: Number of the format that is written. Since 2 a model has names of topics.
-VERSION = 2
+#: Number of the format that is written. Since 2 a model has names of topics, since 3 embeddings may be given.
+VERSION = 3
 STATE_FILE = "state.json"
 ARRAYS_FILE = "arrays.safetensors"
 MAX_DEPTH = 60

@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.embeddings import vectors_of
+from coterie.embeddings import Vectors
 from coterie.results import Assignments
-from coterie.text.markup import without_gaps
 from coterie.topics.collection import as_strings
 from coterie.topics.describe import confidence_of, explained
 from coterie.topics.memberships import calibrated
 from coterie.topics.reshape import Array
 from coterie.topics.scorer import NONE, Scored
 from coterie.topics.scores import Look, Scores, look
+from coterie.topics.vectors import new_vectors
 
 if TYPE_CHECKING:
     from coterie.topics.model import TopicModel
@@ -28,30 +28,33 @@ def topic_ids(model: TopicModel) -> npt.NDArray[np.int64]:
     return np.array([*model.state.edited.scorer.ids, NONE], dtype=np.int64)
 
 
-def score_texts(model: TopicModel, texts: pl.Series) -> tuple[Scored, pl.DataFrame]:
-    """Memberships and vectors of texts, and their misspelt words (`coterie.corpus.spelling.TYPOS`)."""
+def score_texts(
+    model: TopicModel, texts: pl.Series, embeddings: Vectors | None = None
+) -> tuple[Scored, pl.DataFrame]:
+    """Memberships and vectors of texts, and their misspelt words (`coterie.corpus.spelling.TYPOS`).
+
+    Embeddings that are not given come from the encoder of the model.
+    """
     counts, typos = model.vectorizer_.counts_and_typos(texts)
-    vectors = None
-    if (source := model.embeddings_) is not None:
-        counted = without_gaps(as_strings(model.vectorizer_.counted_texts(texts)))
-        vectors = vectors_of(source, counted.to_list(), np.diff(counts.indptr) > 0)
-    return model.state.edited.scorer.score(counts, vectors), typos
+    if embeddings is None:
+        embeddings = new_vectors(model, texts, counts)
+    return model.state.edited.scorer.score(counts, embeddings), typos
 
 
-def answers_to(model: TopicModel, batches: Iterable[pl.Series]) -> Assignments:
-    """The assignments of texts, a batch at a time."""
+def answers_to(model: TopicModel, batches: Iterable[tuple[pl.Series, Vectors | None]]) -> Assignments:
+    """The assignments of texts, a batch at a time, with the embeddings given for them."""
     parts, misspelt, start = [], [], 0
-    for texts in batches:
-        scored, typos = score_texts(model, texts)
+    for texts, embeddings in batches:
+        scored, typos = score_texts(model, texts, embeddings)
         parts.append(record(model, scored, texts))
         misspelt.append(typos.with_columns(pl.col("row") + start))
         start += len(texts)
     return assignments(model, Scores.joined(parts), pl.concat(misspelt))
 
 
-def memberships_of(model: TopicModel, texts: pl.Series) -> Array:
+def memberships_of(model: TopicModel, texts: pl.Series, embeddings: Vectors | None = None) -> Array:
     """Memberships of texts, the largest of each text its confidence."""
-    scored, _ = score_texts(model, texts)
+    scored, _ = score_texts(model, texts, embeddings)
     seen = _looked_at(model, scored, texts)
     return calibrated(
         scored.memberships, seen.topic, confidence_of(model.state.description, seen, scored.vectors)

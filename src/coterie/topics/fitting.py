@@ -14,12 +14,15 @@ from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import (
     STATIC,
     Vectors,
+    can_be_saved,
+    checked,
     is_auto,
     is_source,
     static_installed,
     static_may_help,
     vectors_of,
 )
+from coterie.embeddings.named import encoder, is_named
 from coterie.engines import Engine
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, check_flag, shown
@@ -34,17 +37,20 @@ from coterie.topics.editing import Edited
 from coterie.topics.edits import Edit
 from coterie.topics.scorer import Scorer
 from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
+from coterie.topics.vectors import embedded, source_of
 
 if TYPE_CHECKING:
     from coterie.topics.model import TopicModel
 
 
-def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...]) -> None:
+def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any = None) -> None:
     """Count terms, find topics in the counts, score every distinct text, and apply the edits."""
     _check_parameters(model)
+    given = None if embeddings is None else checked(embeddings)
+    source_of(model, given, None)  # says what is missing before anything is counted
     model.collection = collection = _collect(model, texts)
-    source = _source(model, collection.corpus.n_distinct)
-    model.collection = collection = collection.embedded(source, model.vectorizer_)
+    source = source_of(model, given, _source(model, collection.corpus.n_distinct))
+    model.collection = collection = embedded(model, collection, source, given)
     model.n_texts_ = collection.corpus.n_texts
     banned = _columns(model, [term for edit in edits if edit.kind == "ban" for term in edit.terms])
     seeds = seed_columns(model.seed_words or {}, model.vectorizer_)
@@ -77,8 +83,12 @@ def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...]) -> None:
 
 def _check_parameters(model: TopicModel) -> None:
     """Say what is wrong with a parameter before anything is counted."""
-    if model.embeddings is not None and not is_source(model.embeddings) and not is_auto(model.embeddings):
+    if not is_source(model.embeddings) and not can_be_saved(model.embeddings):
+        if isinstance(model.embeddings, list | tuple) or hasattr(model.embeddings, "shape"):
+            raise InputError("embeddings of texts go with them: TopicModel().fit(texts, embeddings=E)")
         vectors_of(model.embeddings, [])  # says what embeddings may be
+    if is_named(model.embeddings):
+        encoder(model.embeddings)  # says what is missing
     if model.vectorizer is not None and not isinstance(model.vectorizer, Vectorizer):
         raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(model.vectorizer)}")
     check_flag("keep_boilerplate", model.keep_boilerplate)

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.corpus.vectorizer import Vectorizer
+from coterie.embeddings import Vectors
 from coterie.engines import Block
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, shown
@@ -33,6 +34,7 @@ from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
+from coterie.topics.vectors import take_encoder, with_vectors
 
 if TYPE_CHECKING:
     from coterie.figures import Plots
@@ -61,9 +63,10 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     seed_words
         Topics you expect: a label and some seed words for each.
     embeddings
-        Where embeddings of texts come from, never needed: "static" (the extra ``coterie[words]``), a function
-        of texts, or an object with `encode`. "auto" takes the static ones for up to 2,000 texts in English,
-        if the extra is installed.
+        Where embeddings of texts come from, never needed: "static" (the extra ``coterie[words]``), the name
+        of a model ("model2vec:NAME", "sentence-transformers:NAME"), a function of texts, or an object with
+        `encode`. "given" means that they are passed together with the texts, and "auto" takes the static
+        ones for up to 2,000 texts in English, if the extra is installed.
     keep_boilerplate
         Count what recurs in texts about different things, such as closings and notices. By default it is
         found and left out (`boilerplate_`).
@@ -107,6 +110,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     fitted: Edited
     state: State
     _history: tuple[State, ...] = ()
+    #: What the encoder says of a few texts, by which it is recognised, and whether it was since the load.
+    _probe: Vectors | None = None
+    _checked_source: bool = True
 
     def __init__(
         self,
@@ -132,7 +138,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     # --- fitting
 
     @automatic()
-    def fit(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Self:
+    def fit(self, texts: Any, y: Any = None, *, embeddings: Any = None, edits: Iterable[Edit] = ()) -> Self:
         """Find the topics of texts.
 
         Parameters
@@ -142,12 +148,15 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             batches; the counts of a large one are kept on disk.
         y
             Ignored.
+        embeddings
+            Embeddings of the texts, where you have them: an array or a column of lists, one row per text.
+            Texts with the same words share the mean of theirs.
         edits
             Edits of an earlier model (`edits`) to apply to this one; topics are recognised by their terms.
         """
         before = dict(self.__dict__)
         try:
-            fitting.fit(self, texts, checked_edits(edits))
+            fitting.fit(self, texts, checked_edits(edits), embeddings)
         except BaseException:  # a model that was fitted stays as it was
             if self.collection is not None and self.collection is not before.get("collection"):
                 self.collection.close()
@@ -156,24 +165,29 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             raise
         return self
 
+    def fit_transform(self, texts: Any, y: Any = None, **given: Any) -> Array:
+        """`fit`, then `transform` of the same texts."""
+        return self.fit(texts, y, **given).transform(texts, embeddings=given.get("embeddings"))
+
     # --- asking
 
-    def assign(self, texts: Any, *, min_confidence: float = 0.0) -> Assignments:
+    def assign(self, texts: Any, *, embeddings: Any = None, min_confidence: float = 0.0) -> Assignments:
         """Assign every text: topic, confidence, second-best topic and reason.
 
-        A text without a known word has no topic, −1; nor has one below `min_confidence`.
+        A text without a known word has no topic, −1; nor has one below `min_confidence`. `embeddings`, one
+        row per text, are needed if the model was fitted with some and has no encoder to make them.
         """
         self._check_fitted()
         if not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:
             raise InputError(f"min_confidence must be a number from 0 to 1, got {shown(min_confidence)}")
         with one_blas_thread():
-            return answers_to(self, _batches(texts)).at_least(min_confidence)
+            return answers_to(self, self._batches(texts, embeddings)).at_least(min_confidence)
 
-    def predict(self, texts: Any, *, min_confidence: float = 0.0) -> Ints:
+    def predict(self, texts: Any, *, embeddings: Any = None, min_confidence: float = 0.0) -> Ints:
         """The topic id of each text, −1 for none: see `assign`."""
-        return self.assign(texts, min_confidence=min_confidence).topic
+        return self.assign(texts, embeddings=embeddings, min_confidence=min_confidence).topic
 
-    def transform(self, texts: Any) -> Array:
+    def transform(self, texts: Any, *, embeddings: Any = None) -> Array:
         """Memberships, texts × topics in the order of `topics`; zeros for a text without a known word.
 
         Rows sum to 1, and the largest membership of a text is that of its topic and equals its confidence
@@ -181,21 +195,23 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """
         self._check_fitted()
         with one_blas_thread():
-            return np.concatenate([memberships_of(self, batch) for batch in _batches(texts)])
+            return np.concatenate([memberships_of(self, *some) for some in self._batches(texts, embeddings)])
 
-    def embed(self, texts: Any) -> Array:
+    def embed(self, texts: Any, *, embeddings: Any = None) -> Array:
         """Texts × dimensions, rows of unit length: near each other where words occur in the same texts."""
         self._check_fitted()
         with one_blas_thread():
-            return np.concatenate([score_texts(self, batch)[0].vectors for batch in _batches(texts)])
+            return np.concatenate(
+                [score_texts(self, *some)[0].vectors for some in self._batches(texts, embeddings)]
+            )
 
-    def similar(self, text: str, top: int = 10) -> list[Similar]:
+    def similar(self, text: str, top: int = 10, *, embeddings: Any = None) -> list[Similar]:
         """The most similar fitted texts; they need not share a word with `text`."""
         collection = self._with_texts("similar texts are looked for among the fitted ones")
         if not isinstance(text, str):
             raise InputError(f"text must be a string, got {type(text).__name__}")
         check_count("top", top, self)
-        wanted, scorer = self.embed([text])[0], self.state.edited.scorer
+        wanted, scorer = self.embed([text], embeddings=embeddings)[0], self.state.edited.scorer
 
         def nearest(block: Block) -> tuple[Ints, Array]:
             rows = slice(block.start, block.start + block.X.shape[0])
@@ -250,7 +266,10 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     @property
     def embeddings_(self) -> Any:
-        """Where the embeddings that this model uses come from; None if it uses none."""
+        """Where the embeddings that this model uses come from; None if it uses none.
+
+        "given" if they came with the texts, or from an encoder that a loaded model does not have.
+        """
         last = self.fitted.scorer.method.last
         return None if getattr(last, "view_", None) is None else last.embeddings
 
@@ -342,11 +361,21 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         write.save(self, as_path(folder))
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Load a model written by `save` or ``coterie fit``; it gives the same results and has no texts."""
-        return write.load(cls, as_path(folder))
+    def load(cls, folder: str | Path, *, embeddings: Any = None) -> Self:
+        """Load a model written by `save` or ``coterie fit``; it gives the same results and has no texts.
+
+        `embeddings` is the encoder of the fit, which is saved only by name. Another one is refused.
+        """
+        model = write.load(cls, as_path(folder))
+        if embeddings is not None:
+            take_encoder(model, embeddings)
+        return model
 
     # --- inside
+
+    def _batches(self, texts: Any, embeddings: Any) -> Iterator[tuple[pl.Series, Vectors | None]]:
+        batches = texts.batches() if isinstance(texts, TextStore) else text_batches(texts, rows=BATCH)
+        return with_vectors(self, batches, embeddings)
 
     def _check_fitted(self) -> None:
         if "state" not in self.__dict__:
@@ -381,7 +410,3 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     def _repr_svg_(self) -> str:
         return self.plot.topics()._repr_svg_()
-
-
-def _batches(texts: Any) -> Iterator[pl.Series]:
-    return texts.batches() if isinstance(texts, TextStore) else text_batches(texts, rows=BATCH)

@@ -14,7 +14,8 @@ from coterie.corpus.phrases import Phrases
 from coterie.corpus.spelling import Speller
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.corpus.vocabulary import Vocabulary
-from coterie.embeddings import AUTO, STATIC
+from coterie.embeddings import can_be_saved, saved_as
+from coterie.embeddings.probe import N_PROBES
 from coterie.errors import InputError
 from coterie.methods.fitted import BorrowedSpace, FittedMethod, OwnSpace
 from coterie.methods.state import (
@@ -77,7 +78,8 @@ def load(cls: type[Model], folder: Path) -> Model:
         model = unpack(cls, state)
         _parameters(model)  # what was loaded can be saved
         # what fits together can answer: the probe walks through every array
-        model.assign(["", "no such word", " ".join(model.vectorizer_.vocabulary_.display[:50])])
+        asked = ["", "no such word", " ".join(model.vectorizer_.vocabulary_.display[:50])]
+        model.assign(asked, embeddings=_some_vectors(model, len(asked)))
     except InputError as error:
         what = " ".join(str(error).split())  # it may show an array
         raise InputError(f"the model in {where} is inconsistent: {what:.300}; fit again") from None
@@ -120,6 +122,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
         "number_of_topics": pack_value(model.number_of_topics_),
         "n_texts": model.n_texts_,
         "n_known": model.n_known_,
+        "probe": model._probe,
     }
 
 
@@ -142,6 +145,7 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     require(set(pins.values()) <= set(ids), "a text is pinned to a topic that is not there")
     names, descriptions = (_unpack_names(data.get(part, [])) for part in ("names", "descriptions"))
     edited = Edited(Scorer(method, scorer.order, changes, banned), names, pins, descriptions)
+    model._probe, model._checked_source = _unpack_probe(data.get("probe"), method), False
     model.n_texts_ = int(data["n_texts"])
     model.number_of_topics_ = unpack_value(data["number_of_topics"])
     description = _unpack_description(data["description"], len(ids), n_terms, method.dimensions)
@@ -174,13 +178,10 @@ def _unpack_method(data: dict[str, Any], n_terms: int) -> FittedMethod:
 
 def _parameters(model: TopicModel) -> dict[str, Any]:
     values = model.get_params(deep=False)
-    if not isinstance(values["embeddings"], str | None) or values["embeddings"] not in (None, STATIC, AUTO):
-        raise InputError(
-            f"a model with embeddings from a function or an object cannot be saved; embeddings={STATIC!r} can"
-        )
     language, seeds = values["language"], values["seed_words"]
     return {
         **values,
+        "embeddings": saved_as(values["embeddings"]),
         "method": values["method"] if isinstance(values["method"], str) else pack_estimator(values["method"]),
         "language": language if isinstance(language, str) else list(language),
         "vectorizer": None if values["vectorizer"] is None else _pack_settings(values["vectorizer"]),
@@ -190,7 +191,7 @@ def _parameters(model: TopicModel) -> dict[str, Any]:
 
 def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     method, vectorizer = state["method"], state["vectorizer"]
-    require(state["embeddings"] in (None, STATIC, AUTO), "embeddings of another kind")
+    require(can_be_saved(state["embeddings"]), "embeddings of another kind")
     # an earlier version called them seeds
     renamed = {"seed_words" if name == "seeds" else name: value for name, value in state.items()}
     return {
@@ -198,6 +199,24 @@ def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
         "method": method if isinstance(method, str) else unpack_estimator(method),
         "vectorizer": None if vectorizer is None else Vectorizer(**vectorizer),
     }
+
+
+def _unpack_probe(probe: Any, method: FittedMethod) -> Any:
+    """What the encoder said of a few texts; earlier versions did not ask."""
+    if probe is None:
+        return None
+    view = getattr(method.last, "view_", None)
+    fits = finite(probe).ndim == 2 and len(probe) == N_PROBES
+    require(
+        fits and (view is None or probe.shape[1] == len(view.mean)), "vectors of an encoder that are none"
+    )
+    return probe.astype(np.float32)
+
+
+def _some_vectors(model: TopicModel, n_rows: int) -> Any:
+    """Any embeddings for texts, if the model needs some: its encoder may be missing, or slow to load."""
+    view = getattr(model.fitted.scorer.method.last, "view_", None)
+    return None if view is None else np.ones((n_rows, len(view.mean)), dtype=np.float32)
 
 
 def _pack_description(description: Description) -> dict[str, Any]:

@@ -1,22 +1,24 @@
-"""Embeddings of texts: an array, a function, a model with `encode`, or the built-in static one."""
+"""Embeddings of texts: an array, a function, a model with `encode`, or a model by its name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.errors import InputError
+from coterie.embeddings.arrays import Vectors as Vectors
+from coterie.embeddings.arrays import checked as checked
+from coterie.embeddings.named import MODEL2VEC, SENTENCE_TRANSFORMERS, encoder, is_named, is_static
+from coterie.embeddings.named import STATIC as STATIC
+from coterie.embeddings.named import static_installed as static_installed
+from coterie.errors import InputError, shown
 from coterie.text.languages import language_name
 
-Vectors = npt.NDArray[np.float32]
-
-STATIC, AUTO = "static", "auto"
+AUTO = "auto"
+#: In place of a source: embeddings are passed together with the texts, or by whoever loads the model.
+GIVEN = "given"
 #: Up to so many different texts, co-occurrence alone has little to work with.
 FEW_TEXTS = 2_000
 
@@ -24,8 +26,25 @@ FEW_TEXTS = 2_000
 def is_source(source: Any) -> bool:
     """Whether `source` can embed new texts, which an array cannot."""
     if isinstance(source, str):  # which has an `encode` of its own
-        return _is_static(source)
+        return is_named(source)
     return callable(source) or hasattr(source, "encode")
+
+
+def is_given(source: Any) -> bool:
+    """Whether embeddings are passed together with the texts."""
+    return isinstance(source, str) and source == GIVEN
+
+
+def saved_as(source: Any) -> str | None:
+    """What a file says about a source: its name, or that it is given, if it is a function or an object."""
+    if source is None or is_auto(source) or is_named(source):
+        return source
+    return GIVEN
+
+
+def can_be_saved(source: Any) -> bool:
+    """Whether `saved_as` may have written this."""
+    return isinstance(source, str | None) and saved_as(source) == source
 
 
 def vectors_of(source: Any, texts: Sequence[str], known: npt.NDArray[np.bool_] | None = None) -> Vectors:
@@ -34,8 +53,8 @@ def vectors_of(source: Any, texts: Sequence[str], known: npt.NDArray[np.bool_] |
     Parameters
     ----------
     source
-        A function from a list of texts to an array, an object with such an `encode`
-        (sentence-transformers, model2vec), or "static" for the model in the extra ``coterie[words]``.
+        A function from a list of texts to an array, an object with such an `encode`, "static" for the
+        model in the extra ``coterie[words]``, "model2vec:NAME" or "sentence-transformers:NAME".
     texts
         The texts; an empty one is passed to the model as a space.
     known
@@ -44,16 +63,18 @@ def vectors_of(source: Any, texts: Sequence[str], known: npt.NDArray[np.bool_] |
     """
     if not is_source(source):
         raise InputError(
-            "embeddings must be an array, a function of texts, an object with encode(texts), "
-            f"or {STATIC!r}; got {source!r}"
+            f"embeddings must be an array, a function of texts, an object with encode(texts), {STATIC!r}, "
+            f"'{MODEL2VEC}:NAME' or '{SENTENCE_TRANSFORMERS}:NAME'; got {shown(source)}"
         )
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"texts must be strings, got {text!r} in row {row}")
     given = [text if text.strip() else " " for text in texts]
-    if _is_static(source):
-        vectors = checked(_static_model().embed(given, norm=False), len(given))
-        return vectors if known is None else np.where(known[:, None], vectors, np.float32(0))
+    if isinstance(source, str):
+        vectors = checked(encoder(source)(given), len(given))
+        if known is None or not is_static(source):
+            return vectors
+        return np.where(known[:, None], vectors, np.float32(0))
     encode = source.encode if hasattr(source, "encode") else source
     return checked(encode(given), len(given))
 
@@ -98,24 +119,6 @@ def embeddings_of_rows(
     return vectors_of(source, texts)
 
 
-def checked(vectors: Any, n_rows: int) -> Vectors:
-    """Check for a two-dimensional array of finite numbers with one row per text."""
-    try:
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is reported below
-            array = np.asarray(vectors, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"embeddings must be numbers, one row for each text: {error}") from error
-    if array.ndim != 2 or array.shape[0] != n_rows or array.shape[1] < 1:
-        raise InputError(
-            f"embeddings must have one row for each of the {n_rows} texts, "
-            f"got an array of shape {array.shape}"
-        )
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-    if len(bad):
-        raise InputError(f"embeddings must be finite, got NaN or infinity in row {bad[0]}")
-    return array
-
-
 def is_auto(source: Any) -> bool:
     """Whether the collection decides where embeddings come from, if from anywhere."""
     return isinstance(source, str) and source == AUTO
@@ -126,24 +129,3 @@ def static_may_help(method: Any, language: str | Iterable[str], n_distinct: int)
     languages = [language] if isinstance(language, str) else language
     english = {language_name(one) for one in languages} == {"english"}
     return english and n_distinct <= FEW_TEXTS and isinstance(method, str) and method == "coterie"
-
-
-def static_installed() -> bool:
-    """Whether the extra with the static model is installed."""
-    return find_spec("wordllama") is not None
-
-
-def _is_static(source: Any) -> bool:
-    return isinstance(source, str) and source == STATIC
-
-
-@cache
-def _static_model() -> Any:
-    """The model inside the wordllama package; nothing is downloaded."""
-    try:
-        import wordllama
-    except ImportError as error:
-        raise InputError(
-            'embeddings="static" needs an extra package: pip install "coterie[words]"'
-        ) from error
-    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
