@@ -56,7 +56,7 @@ def write_run(
     assert described.known is not None
     (staging / MODEL).mkdir()
     state.write(model, staging / MODEL)
-    write_topics(staging / TOPICS, model.topics.frame())
+    write_topics(staging / TOPICS, model.topics.polars())
     with progress.timed("assign"):
         kept = _write_assignments(staging, model, tables, info)
     data = info["data"]
@@ -109,7 +109,7 @@ def _write_assignments(
     collection, scores = model.collection, model.state.scores
     assert collection is not None
     assert scores is not None
-    answers = assignments(model, scores, collection.corpus.typos).frame().rename(info["columns"])
+    answers = assignments(model, scores, collection.corpus.typos).polars().rename(info["columns"])
     kept: dict[str, list[pl.Series]] = {part: [] for part in ("date", "label") if info["data"].get(part)}
     start = 0
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
@@ -141,5 +141,5 @@ def assigned_table(
     model: TopicModel, rows: pl.DataFrame, texts: pl.Series, min_confidence: float = 0.0
 ) -> pl.DataFrame:
     """Rows of any table with the columns that an assignment adds."""
-    answers = model.assign(texts, min_confidence=min_confidence).frame()
+    answers = model.assign(texts, min_confidence=min_confidence).polars()
     return rows.with_columns(answers.rename(added_names(rows.columns)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -22,19 +22,17 @@ from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.storage.folder import as_path
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
-from coterie.topics import fitting
+from coterie.topics import fitting, grouped
 from coterie.topics import state as write
 from coterie.topics.answers import answers_to, memberships_of, score_texts, topic_ids
-from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore
+from coterie.topics.columns import Columns, take, texts_of
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
 from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.tree import tree
-from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
-
-_NEED_TEXTS = "counts over time and by class need the fitted texts"
+from coterie.topics.trends import Period
 
 
 class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
@@ -84,6 +82,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         What the model is made of, for programs: the texts and their counts (None in a model that was loaded),
         and a frozen `State` with what was edited, how topics are described, and the scores of each distinct
         text.
+    columns
+        The names and values of the columns given to `fit`, and the kind of table for results.
 
     >>> texts = ["late parcel", "parcel lost", "late delivery parcel", "refund card", "card refund money"]
     >>> model = TopicModel(n_topics=2).fit(texts * 4)
@@ -101,6 +101,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     #: The model before any edit.
     fitted: Edited
     state: State
+    #: What came with the fitted texts.
+    columns: Columns = Columns()
     _history: tuple[State, ...] = ()
 
     def __init__(
@@ -126,22 +128,38 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- fitting
 
-    def fit(self, texts: Any, y: Any = None, *, edits: Iterable[Edit] = ()) -> Self:
+    def fit(
+        self,
+        texts: Any,
+        y: Any = None,
+        *,
+        text: Hashable | None = None,
+        date: Any = None,
+        classes: Any = None,
+        edits: Iterable[Edit] = (),
+    ) -> Self:
         """Find the topics of texts.
 
         Parameters
         ----------
         texts
-            A list, column or stream of texts, or a file (`coterie.read_texts`), which is read once, in
-            batches; the counts of a large one are kept on disk.
+            A list, column or stream of texts; a table of pandas, polars, Arrow or DuckDB; or a file
+            (`coterie.read_texts`), which is read once, in batches; the counts of a large one are kept on
+            disk.
         y
             Ignored.
+        text
+            The column of a table that holds the texts. It is remembered for tables to be assigned.
+        date, classes
+            The date and the known class of each text, as the name of a column or as values. They are counted
+            by `over_time`, `changes`, `by_class` and in the report, and nothing is learned from them.
         edits
             Edits of an earlier model (`edits`) to apply to this one; topics are recognised by their terms.
         """
         before = dict(self.__dict__)
         try:
-            fitting.fit(self, texts, checked_edits(edits))
+            source, self.columns = take(texts, text, date, classes)
+            fitting.fit(self, source, checked_edits(edits))
         except BaseException:  # a model that was fitted stays as it was
             if self.collection is not None and self.collection is not before.get("collection"):
                 self.collection.close()
@@ -160,8 +178,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self._check_fitted()
         if not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:
             raise InputError(f"min_confidence must be a number from 0 to 1, got {shown(min_confidence)}")
+        texts, shape = texts_of(texts, self.columns)
         with one_blas_thread():
-            return answers_to(self, _batches(texts)).at_least(min_confidence)
+            return answers_to(self, _batches(texts)).at_least(min_confidence).shaped(shape)
 
     def predict(self, texts: Any, *, min_confidence: float = 0.0) -> Ints:
         """The topic id of each text, −1 for none: see `assign`."""
@@ -175,13 +194,15 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """
         self._check_fitted()
         with one_blas_thread():
-            return np.concatenate([memberships_of(self, batch) for batch in _batches(texts)])
+            batches = _batches(texts_of(texts, self.columns)[0])
+            return np.concatenate([memberships_of(self, batch) for batch in batches])
 
     def embed(self, texts: Any) -> Array:
         """Texts × dimensions, rows of unit length: near each other where words occur in the same texts."""
         self._check_fitted()
         with one_blas_thread():
-            return np.concatenate([score_texts(self, batch)[0].vectors for batch in _batches(texts)])
+            batches = _batches(texts_of(texts, self.columns)[0])
+            return np.concatenate([score_texts(self, batch)[0].vectors for batch in batches])
 
     def similar(self, text: str, top: int = 10) -> list[Similar]:
         """The most similar fitted texts; they need not share a word with `text`."""
@@ -218,7 +239,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def topics(self) -> Topics:
         """The topics, the largest at the time of the fit first; parts of split topics come last."""
         self._check_fitted()
-        return self.state.topics
+        return self.state.topics.shaped(self.columns.shape)
 
     @property
     def edits(self) -> Edits:
@@ -256,25 +277,19 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return self.n_texts_ - round(self.state.description.lost)
 
     def over_time(
-        self, dates: Any, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
-    ) -> pl.DataFrame:
+        self, dates: Any = None, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
+    ) -> Any:
         """Texts, share and own terms of each topic in each period; `dates` has one date per text.
 
-        Where `classes` are given, texts and share of each class. The dates tell whether 3/4/2025 is in March
-        or April; if they do not, `day_first` says so.
+        `dates` may be the name of a column of the fitted table; None takes those given to `fit`. Where
+        `classes` are given, texts and share of each class. The dates tell whether 3/4/2025 is in March or
+        April; if they do not, `day_first` says so.
         """
-        starts = periods(as_dates(dates, day_first), every).rename("period")
-        if classes is None:
-            return self._by(starts)
-        there = self._counted_texts() >= 0
-        classes = as_classes(classes)
-        for column in (starts, classes):
-            numbered(column, len(there))
-        return class_periods(classes, starts, there)
+        return self.columns.shape.of(grouped.over_time(self, dates, every, classes, day_first))
 
     def changes(
-        self, dates: Any, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
-    ) -> pl.DataFrame:
+        self, dates: Any = None, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
+    ) -> Any:
         """How the share of each topic in the last period changed, against the period and the year before.
 
         One row per topic and comparison, or per class where `classes` are given. `low` and `high` are the
@@ -282,20 +297,14 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         95 %. `trend` is *new*, *grew* or *fell* where a change is clear, else empty
         (`coterie.topics.changes`). If all texts are of one period, there are no rows.
         """
-        groups = self._counted_texts()
-        names: dict[str, list[Any]] = {
-            "topic": [topic.id for topic in self.topics],
-            "label": [topic.label for topic in self.topics],
-        }
-        if classes is not None:
-            numbers, known = numbered(as_classes(classes), len(groups))
-            groups, names = np.where(groups >= 0, numbers, -1), {"class": known.to_list()}
-        found = changes(groups, len(next(iter(names.values()))), as_dates(dates, day_first), every)
-        return frame(found, {name: pl.Series(name, values) for name, values in names.items()})
+        return self.columns.shape.of(grouped.changes(self, dates, every, classes, day_first))
 
-    def by_class(self, classes: Any) -> pl.DataFrame:
-        """Texts, share and own terms of each topic in each class; `classes` has one for each text."""
-        return self._by(as_classes(classes))
+    def by_class(self, classes: Any = None) -> Any:
+        """Texts, share and own terms of each topic in each class; `classes` has one for each text.
+
+        It may be the name of a column of the fitted table; None takes those given to `fit`.
+        """
+        return self.columns.shape.of(grouped.by_class(self, classes))
 
     def hierarchy(self) -> Branch:
         """The topics as a tree; print it."""
@@ -303,22 +312,6 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         usable = readable_terms(self.vectorizer_, self.state.edited.scorer.banned)
         names = self.vectorizer_.vocabulary_.display
         return tree(topics, described.centers, described.counts, names, usable)
-
-    def _counted_texts(self) -> Ints:
-        """The number of the topic of each text, −1 for one without a known word."""
-        collection = self._with_texts(_NEED_TEXTS)
-        assert self.state.scores is not None
-        columns: Ints = self.state.scores.topic[collection.corpus.rows]
-        return columns
-
-    def _by(self, groups: pl.Series) -> pl.DataFrame:
-        collection = self._with_texts(_NEED_TEXTS)
-        scorer, scores = self.state.edited.scorer, self.state.scores
-        assert scores is not None
-        labels = [topic.label for topic in self.topics]
-        names = self.vectorizer_.vocabulary_.display
-        engine = collection.engine(scorer.banned)
-        return by_group(engine, collection.corpus.rows, scores.topic, groups, scorer.ids, labels, names)
 
     # --- files
 

@@ -30,6 +30,7 @@ from coterie.storage.state import VERSION, read_state, write_state
 from coterie.text import boilerplate
 from coterie.topics import edits as log
 from coterie.topics import reshape
+from coterie.topics.columns import Columns
 from coterie.topics.confidence import N_KEPT, Confidence
 from coterie.topics.describe import Description
 from coterie.topics.editing import Edited, State, topics_of
@@ -120,6 +121,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
         "number_of_topics": pack_value(model.number_of_topics_),
         "n_texts": model.n_texts_,
         "n_known": model.n_known_,
+        "text_column": model.columns.text,
     }
 
 
@@ -143,6 +145,8 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     names, descriptions = (_unpack_names(data.get(part, [])) for part in ("names", "descriptions"))
     edited = Edited(Scorer(method, scorer.order, changes, banned), names, pins, descriptions)
     model.n_texts_ = int(data["n_texts"])
+    if data.get("text_column") is not None:  # of texts that came in a table
+        model.columns = Columns(text=_string(data["text_column"]))
     model.number_of_topics_ = unpack_value(data["number_of_topics"])
     description = _unpack_description(data["description"], len(ids), n_terms, method.dimensions)
     examples = [tuple(map(_string, texts)) for texts in data["examples"]]
