@@ -57,6 +57,11 @@ class Speller:
                 near.setdefault(key, []).append(number)
         return near
 
+    @cached_property
+    def _longest(self) -> int:
+        """Most letters of a slip; to try those of a text without spaces would take hours."""
+        return 1 + max(map(len, self.words), default=0)
+
     def meant(self, written: str) -> int:
         """The number of the known word that `written` stands for; UNKNOWN if there are several.
 
@@ -64,7 +69,7 @@ class Speller:
         >>> [speller.meant(word) for word in ("arive", "arived", "exhcange", "barrive", "arrives")]
         [0, 1, 2, -1, -1]
         """
-        if len(written) < _DOUBLED or not written.isalpha():
+        if not _DOUBLED <= len(written) <= self._longest or not written.isalpha():
             return UNKNOWN
         near = {number for key in _keys(written) for number in self._near.get(key, ())}
         meant = [number for number in sorted(near) if is_slip(written, self.words[number])]
