@@ -72,7 +72,7 @@ def fit_run(
         doubts, day_first = _read_dates(texts, chosen.date, day_first, progress)
         info = {
             "command": command,
-            "parameters": _parameters(model),
+            "parameters": plain_parameters(model),
             "columns": added_names(texts.columns),
             "data": {
                 "source": source.source_name,
@@ -150,7 +150,7 @@ def _read_dates(
     return [sentence] if dates.assumed else [], dates.day_first
 
 
-def _parameters(model: TopicModel) -> dict[str, Any]:
+def plain_parameters(model: TopicModel) -> dict[str, Any]:
     """The parameters for run.json; objects by their repr."""
     values = model.get_params(deep=False)
     if values["seed_words"] is not None:

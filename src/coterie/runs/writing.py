@@ -64,21 +64,7 @@ def write_run(
     at = scores.position[collection.corpus.rows]
     write_map(staging / MAP, TextMap(described.map, described.by_size, at, described.known))
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
-    content = {
-        "format": "coterie run",
-        "version": VERSION,
-        "made": now(),
-        "versions": versions(),
-        **info,
-        "topics": [topic.id for topic in model.topics],
-        "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
-        "known": model.n_known_,
-        "non_answers": collection.corpus.n_non_answers,
-        "distinct": collection.corpus.n_distinct,
-        "edits_applied": len(model.edits) - model.state.skipped,
-        "seconds": progress.seconds,
-        "warnings": list(dict.fromkeys([*progress.sentences(), *doubts])),
-    }
+    content = run_content(model, info, progress, doubts)
     write_report(
         staging / REPORT,
         model,
@@ -89,6 +75,28 @@ def write_run(
         class_name=data.get("label") or "",
     )
     write_record(staging, content)
+
+
+def run_content(
+    model: TopicModel, info: dict[str, Any], progress: Progress, doubts: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What run.json says, without the checksums."""
+    assert model.collection is not None
+    return {
+        "format": "coterie run",
+        "version": VERSION,
+        "made": now(),
+        "versions": versions(),
+        **info,
+        "topics": [topic.id for topic in model.topics],
+        "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
+        "known": model.n_known_,
+        "non_answers": model.collection.corpus.n_non_answers,
+        "distinct": model.collection.corpus.n_distinct,
+        "edits_applied": len(model.edits) - model.state.skipped,
+        "seconds": progress.seconds,
+        "warnings": list(dict.fromkeys([*progress.sentences(), *doubts])),
+    }
 
 
 def write_topics(path: Path, topics: pl.DataFrame) -> None:

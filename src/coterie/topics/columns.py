@@ -15,10 +15,14 @@ from coterie.topics.collection import TextStore
 
 
 class Column(NamedTuple):
-    """A column of the fitted table, or values that were given; `values` is None for a column of a file."""
+    """A column of the fitted table, at a place in it, or values that were given beside the texts.
+
+    `values` is None for a column of a file, which is read when it is needed.
+    """
 
     name: str
     values: Any
+    at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Columns:
         """The values of a column; `file` has those of a file."""
         if column.values is not None:
             return column.values
-        return file.column(_in_file(file, column.name))
+        return file.column(name_in_file(file, column.name))
 
     def named(self, given: Any, otherwise: str) -> Column:
         """A column by its name, or the values themselves, which are called `otherwise`."""
@@ -65,7 +69,7 @@ class Columns:
             if self.table is None:
                 return Column(str(given), None)
             at = position(self.table, given)
-            return Column(self.table.names[at], self.table.column(at))
+            return Column(self.table.names[at], self.table.column(at), at)
         return Column(otherwise, given)
 
 
@@ -114,7 +118,7 @@ def _check_names(file: TextStore, groups: dict[str, Column | None]) -> None:
     """Refuse names that a file does not have, as soon as its columns are known."""
     for column in groups.values():
         if column is not None and column.values is None and (file.complete or not _may_grow(file)):
-            _in_file(file, column.name)
+            name_in_file(file, column.name)
 
 
 def _may_grow(file: TextStore) -> bool:
@@ -123,7 +127,8 @@ def _may_grow(file: TextStore) -> bool:
     return layout is None or layout.format in ("json", "jsonl")
 
 
-def _in_file(file: TextStore, name: str) -> str:
+def name_in_file(file: TextStore, name: str) -> str:
+    """The name of a column as the file has it."""
     if file.file is None:
         raise InputError(f"{name!r} names a column, but the texts were no table; pass the values themselves")
     return choose_column(list(file.columns), name, file.file.source_name)

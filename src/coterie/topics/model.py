@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,9 @@ from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period
+
+if TYPE_CHECKING:
+    from coterie.explore.live import LivePage
 
 
 class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
@@ -315,10 +318,37 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- files
 
-    def save(self, folder: str | Path) -> None:
-        """Save the model as JSON and arrays; an existing model folder is replaced."""
+    def save(self, folder: str | Path, *, texts: bool = False) -> None:
+        """Save the model as JSON and arrays; an existing folder of that kind is replaced.
+
+        With ``texts=True`` all of a run is saved: the model, the texts with their columns and assignments,
+        topics, map and report, as ``coterie fit`` does, for ``coterie explore`` and the other commands.
+        """
         self._check_fitted()
-        write.save(self, as_path(folder))
+        if texts:
+            from coterie.runs.from_model import save_run
+
+            save_run(self, folder)
+        else:
+            write.save(self, as_path(folder))
+
+    def report(self, path: str | Path = "report.html", *, title: str | None = None) -> Path:
+        """Write the report, one page that opens anywhere, with the dates and classes given to `fit`."""
+        self._check_fitted()
+        from coterie.runs.from_model import save_report
+
+        return save_report(self, path, title)
+
+    def explore(self, *, browser: bool | None = None) -> LivePage:
+        """Open the live page of ``coterie explore`` (the extra ``explore``); in a notebook, inside of it.
+
+        The page works on a copy in a temporary folder, which is removed when it is stopped or Python ends;
+        `LivePage.model` is the model with the edits made there.
+        """
+        self._check_fitted()
+        from coterie.explore.live import open_page
+
+        return open_page(self, browser)
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
