@@ -1,12 +1,14 @@
 """A model that was fitted in Python as a report, as a run folder, and as a live page."""
 
 import datetime as dt
+import http.server
 import re
 import subprocess
 import sys
 import threading
 import urllib.error
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -216,6 +218,26 @@ def test_a_browser_is_opened_unless_a_notebook_shows_the_page(model, monkeypatch
     monkeypatch.setattr("coterie.explore.live.in_notebook", lambda: True)
     with model.explore():
         assert len(opened) == 1
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_notebook_shows_the_page(model, browser, tmp_path, host):
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with (
+        model.explore(browser=False) as live,
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as notebook,
+    ):
+        (tmp_path / "cell.html").write_text(f"<!doctype html>{live._repr_html_()}")
+        threading.Thread(target=notebook.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        page.goto(f"http://{host}:{notebook.server_port}/cell.html")
+        inside = page.frame_locator("iframe")
+        inside.get_by_text(model.topics[0].label).first.wait_for(timeout=60_000)
+        page.close()
+        notebook.shutdown()
 
 
 @pytest.mark.process

@@ -253,7 +253,7 @@ def test_columns_of_bytes_are_left_out_of_the_csv_file(tmp_path):
 def test_columns_that_cannot_be_dates_or_classes_are_refused_before_learning(
     tmp_path, monkeypatch, part, name
 ):
-    monkeypatch.setattr("coterie.topics.model.fit_method", None)
+    monkeypatch.setattr("coterie.topics.fitting.fit_method", None)
     expected = (
         "has no column 'Subject'; it has .*did you mean 'subject'"
         if name == "Subject"

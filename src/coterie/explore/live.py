@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _RUN = "run"
 #: Seconds that the server may take to start and to stop, and pixels of its view in a notebook.
 _PATIENCE, _HEIGHT = 60.0, 800
+#: Most notebooks are at localhost. A browser keeps the cookie only where both pages are of one site.
+_SAME_SITE = (
+    "if (location.hostname === '127.0.0.1') { const frame = document.getElementById('%s'); "
+    "frame.src = frame.src.replace('//localhost:', '//127.0.0.1:'); }"
+)
 
 
 class LivePage:
@@ -95,13 +100,13 @@ class LivePage:
     def _repr_html_(self) -> str:
         if not self._thread.is_alive():
             return f"<pre>{html.escape(repr(self))}</pre>"
-        # notebooks are at localhost, and a browser gives the cookie only to pages of one site
-        inside = html.escape(self.url.replace("//127.0.0.1:", "//localhost:"))
-        link = (
-            f"<a href='{html.escape(self.url)}' target='_blank' rel='noopener'>open in a tab of its own</a>"
-        )
+        address = html.escape(self.url)
+        inside = address.replace("//127.0.0.1:", "//localhost:")
+        name = f"coterie-{self._listener.getsockname()[1]}"
         return (
-            f"<iframe src='{inside}' width='100%' height='{_HEIGHT}' style='border:0'></iframe><p>{link}</p>"
+            f"<iframe id='{name}' src='{inside}' width='100%' height='{_HEIGHT}' style='border:0'></iframe>"
+            f"<script>{_SAME_SITE % name}</script>"
+            f"<p><a href='{address}' target='_blank' rel='noopener'>open in a tab of its own</a></p>"
         )
 
 
