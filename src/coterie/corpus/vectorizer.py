@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix, vstack
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.corpus.counting import Corpus, build_corpus, form_table, stop_words_of, without_short
@@ -22,6 +23,7 @@ from coterie.corpus.spelling import spelled, typos_in
 from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.errors import InputError, shown
+from coterie.frames import is_a, unique
 from coterie.text.analyzer import Analyzer
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import InBatches, known_length, strings, text_batches
@@ -141,7 +143,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, texts: Any, y: Any = None, **_: Any) -> csr_matrix:
         """Learn the vocabulary and return the counts, one row per text, in input order."""
-        return self.fit_corpus(texts).unfolded()
+        return self._as_set(self.fit_corpus(texts).unfolded(), texts)
 
     def fit_corpus(
         self, texts: Any, folder: str | Path | None = None, boilerplate: Boilerplate | None = None
@@ -178,7 +180,20 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def transform(self, texts: Any) -> csr_matrix:
         """Count the known terms of texts, one row per text, in input order."""
-        return self.counts_and_typos(texts)[0]
+        return self._as_set(self.counts_and_typos(texts)[0], texts)
+
+    def _as_set(self, counts: csr_matrix, texts: Any) -> Any:
+        """Counts as `set_output` asks for them; scikit-learn itself makes no tables of sparse matrices."""
+        kind = _get_output_config("transform", self)["dense"]
+        if kind == "default":
+            return counts
+        names = unique([str(name) for name in self.get_feature_names_out()])
+        if kind == "polars":
+            return pl.DataFrame(counts.toarray(), schema=names)
+        import pandas as pd
+
+        index = getattr(texts, "index", None) if is_a(texts, "pandas", "Series", "DataFrame") else None
+        return pd.DataFrame.sparse.from_spmatrix(counts, index=index, columns=names)
 
     def counts_and_typos(self, texts: Any) -> tuple[csr_matrix, pl.DataFrame]:
         """Counts as `transform` has them, and the misspelt words among them (`coterie.corpus.spelling`)."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
@@ -31,6 +32,7 @@ from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
 from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
+from coterie.topics.score import bits_per_term
 from coterie.topics.tree import tree
 from coterie.topics.trends import Period
 
@@ -200,6 +202,20 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             batches = _batches(texts_of(texts, self.columns)[0])
             return np.concatenate([memberships_of(self, batch) for batch in batches])
 
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the columns of `transform`: ``topic_`` and the id of each topic, which edits keep."""
+        return np.array([f"topic_{topic.id}" for topic in self.topics], dtype=object)
+
+    def score(self, texts: Any, y: Any = None) -> float:
+        """How well topics predict one half of the words of each text from the other; higher is better.
+
+        In bits per word, beyond how common the word is (`coterie.topics.score`). Texts that were not fitted
+        give an honest figure: ``GridSearchCV(TopicModel(), {"n_topics": [5, 10, 20]})``.
+        """
+        self._check_fitted()
+        with one_blas_thread():
+            return bits_per_term(self, _batches(texts_of(texts, self.columns)[0]))
+
     def embed(self, texts: Any) -> Array:
         """Texts × dimensions, rows of unit length: near each other where words occur in the same texts."""
         self._check_fitted()
@@ -243,6 +259,19 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """The topics, the largest at the time of the fit first; parts of split topics come last."""
         self._check_fitted()
         return self.state.topics.shaped(self.columns.shape)
+
+    @property
+    def n_topics_(self) -> int:
+        """The number of topics as they are now."""
+        if "state" not in self.__dict__:
+            raise AttributeError("n_topics_ is the number of topics that were found, and this model has none")
+        return len(self.state.topics)
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    def __bool__(self) -> bool:
+        return True  # a model without topics yet is a model all the same
 
     @property
     def edits(self) -> Edits:
