@@ -160,7 +160,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             What to leave out of these texts and of those that are counted later.
         """
         self.boilerplate_ = Boilerplate() if boilerplate is None else boilerplate
-        batches, n_texts = _batches(texts)
+        batches, n_texts = self._batches(texts)
         corpus = build_corpus(
             batches,
             self.analyzer(),
@@ -198,7 +198,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     def counts_and_typos(self, texts: Any) -> tuple[csr_matrix, pl.DataFrame]:
         """Counts as `transform` has them, and the misspelt words among them (`coterie.corpus.spelling`)."""
         check_is_fitted(self, "vocabulary_")
-        known = list(ordered_map(self._known, _batches(texts)[0], usable_threads(self.threads)))
+        known = list(ordered_map(self._known, self._batches(texts)[0], usable_threads(self.threads)))
         counts = vstack([self.phrases_.count_matrix(words) for words, _ in known], format="csr")
         starts = offsets_of(np.array([len(words) for words, _ in known]))
         typos = [
@@ -210,7 +210,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     def sequences(self, texts: Any) -> Sequences:
         """Column numbers of the words of each text, in text order; −1 for a word outside the vocabulary."""
         check_is_fitted(self, "vocabulary_")
-        return Sequences.concatenate([self._known(batch)[0] for batch in _batches(texts)[0]])
+        return Sequences.concatenate([self._known(batch)[0] for batch in self._batches(texts)[0]])
 
     def forms(self, texts: Any) -> list[list[str]]:
         """The words of each text as written, in text order; needs no fit.
@@ -219,7 +219,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         [['My', "card's", 'gone']]
         """
         found: list[list[str]] = []
-        for batch in _batches(texts)[0]:
+        for batch in self._batches(texts)[0]:
             encoder = Encoder(self.analyzer(), self._checked_tokenizer())
             encoded, names = encoder.encode(batch).sequences, encoder.forms().to_list()
             words = [names[number] for number in encoded.ids]
@@ -237,7 +237,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         array([5., 6., 1.])
         """
         analyzer, parts = self.analyzer(), []
-        for batch in _batches(texts)[0]:
+        for batch in self._batches(texts)[0]:
             encoder = Encoder(analyzer, self._checked_tokenizer(), self._clean())
             encoded = encoder.encode(batch).sequences
             column = stop_words_of(
@@ -308,19 +308,18 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             f"tokenizer must be 'words', 'whitespace' or a function, got {shown(self.tokenizer)}"
         )
 
+    def _batches(self, texts: Any) -> tuple[Iterable[pl.Series], int | None]:
+        """Batches of texts and, if known, the number of texts."""
+        from coterie.text.readers import TextSource
+
+        if isinstance(texts, TextSource):
+            return (batch.texts for batch in texts), None
+        if isinstance(texts, InBatches):
+            return texts.batches(), None
+        return text_batches(texts), known_length(texts)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _batches(texts: Any) -> tuple[Iterable[pl.Series], int | None]:
-    """Batches of texts and, if known, the number of texts."""
-    from coterie.text.readers import TextSource
-
-    if isinstance(texts, TextSource):
-        return (batch.texts for batch in texts), None
-    if isinstance(texts, InBatches):
-        return texts.batches(), None
-    return text_batches(texts), known_length(texts)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
+from coterie.corpus.foreign import own_vectorizer
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import (
     STATIC,
@@ -79,8 +79,8 @@ def _check_parameters(model: TopicModel) -> None:
     """Say what is wrong with a parameter before anything is counted."""
     if model.embeddings is not None and not is_source(model.embeddings) and not is_auto(model.embeddings):
         vectors_of(model.embeddings, [])  # says what embeddings may be
-    if model.vectorizer is not None and not isinstance(model.vectorizer, Vectorizer):
-        raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(model.vectorizer)}")
+    if model.vectorizer is not None:
+        own_vectorizer(model.vectorizer, model.language)  # says what it may be
     if not isinstance(model.keep_boilerplate, (bool, np.bool_)):
         raise InputError(f"keep_boilerplate must be True or False, got {shown(model.keep_boilerplate)}")
     seeded = 0 if model.seed_words is None else len(checked_seeds(model.seed_words))
@@ -97,7 +97,7 @@ def _collect(model: TopicModel, texts: Any) -> Collection:
     if given is None:
         model.vectorizer_ = Vectorizer(model.language, min_df=2, fix_typos=True, skip_non_answers=True)
     else:
-        model.vectorizer_ = clone(given)
+        model.vectorizer_ = own_vectorizer(given, model.language)
     left_out = _boilerplate(model, store)
     collection = collect(store, model.vectorizer_, left_out)
     if given is None and not len(collection.corpus.vocabulary):

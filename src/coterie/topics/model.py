@@ -57,7 +57,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     language
         Language of the texts, by name or code, or several.
     vectorizer
-        A `coterie.Vectorizer`, where `language` does not say enough.
+        A `coterie.Vectorizer`, where `language` does not say enough, or one of scikit-learn, whose tokens are
+        then counted (`coterie.corpus.foreign`).
     seed_words
         Topics you expect: a label and some seed words for each.
     embeddings
@@ -116,7 +117,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         *,
         method: Any = "coterie",
         language: str | Iterable[str] = "english",
-        vectorizer: Vectorizer | None = None,
+        vectorizer: Any = None,
         seed_words: Mapping[str, Sequence[str]] | None = None,
         embeddings: Any = None,
         keep_boilerplate: bool = False,

@@ -13,6 +13,7 @@ about the other half, so the score of texts left out can choose the number of to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +68,7 @@ def _shares(model: TopicModel, counts: csr_matrix) -> Array:
     vectors = None
     if (source := model.embeddings_) is not None:
         names, cuts = np.array(model.vectorizer_.vocabulary_.display), counts.indptr
-        texts = [" ".join(names[counts.indices[a:b]]) for a, b in zip(cuts, cuts[1:], strict=False)]
+        texts = [" ".join(names[counts.indices[a:b]]) for a, b in pairwise(cuts)]
         vectors = vectors_of(source, texts, np.diff(cuts) > 0)
     scorer, described = model.state.edited.scorer, model.state.description
     scored = scorer.score(counts, vectors)

@@ -10,6 +10,8 @@ from scipy.sparse import csr_matrix
 
 from coterie import __version__
 from coterie.cluster.space import Space
+from coterie.corpus import foreign
+from coterie.corpus.foreign import ForeignVectorizer, is_foreign
 from coterie.corpus.phrases import Phrases
 from coterie.corpus.spelling import Speller
 from coterie.corpus.vectorizer import Vectorizer
@@ -128,7 +130,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
 def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     """A model from data, checked to fit together."""
     model = cls(**_unpack_parameters(data["parameters"]))
-    model.vectorizer_ = _unpack_vectorizer(data["vectorizer"])
+    model.vectorizer_ = _unpack_vectorizer(data["vectorizer"], model.language)
     if "boilerplate" in data:  # earlier versions left out nothing
         model.vectorizer_.boilerplate_ = boilerplate.unpacked(data["boilerplate"])
     n_terms = len(model.vectorizer_.vocabulary_)
@@ -200,8 +202,12 @@ def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     return {
         **renamed,
         "method": method if isinstance(method, str) else unpack_estimator(method),
-        "vectorizer": None if vectorizer is None else Vectorizer(**vectorizer),
+        "vectorizer": None if vectorizer is None else _unpack_settings(vectorizer),
     }
+
+
+def _unpack_settings(settings: dict[str, Any]) -> Any:
+    return foreign.unpacked(settings) if "sklearn" in settings else Vectorizer(**settings)
 
 
 def _pack_description(description: Description) -> dict[str, Any]:
@@ -313,7 +319,11 @@ def _pack_vectorizer(vectorizer: Vectorizer) -> dict[str, Any]:
     }
 
 
-def _pack_settings(vectorizer: Vectorizer) -> dict[str, Any]:
+def _pack_settings(vectorizer: Any) -> dict[str, Any]:
+    if isinstance(vectorizer, ForeignVectorizer):
+        return foreign.packed(vectorizer.vectorizer)
+    if is_foreign(vectorizer):
+        return foreign.packed(vectorizer)
     settings = vectorizer.get_params(deep=False)
     if callable(settings["tokenizer"]):
         raise InputError("a model with a function as tokenizer cannot be saved: a file must not contain code")
@@ -325,11 +335,14 @@ def _pack_settings(vectorizer: Vectorizer) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _unpack_vectorizer(state: dict[str, Any]) -> Vectorizer:
-    settings = {**state["settings"], "threads": None}
+def _unpack_vectorizer(state: dict[str, Any], language: Any) -> Vectorizer:
+    settings = state["settings"]
     plain = (str, int, float, list, type(None))
     require(all(isinstance(value, plain) for value in settings.values()), "settings of texts that are none")
-    vectorizer = Vectorizer(**settings)
+    if "sklearn" in settings:
+        vectorizer: Vectorizer = ForeignVectorizer(foreign.unpacked(settings), language)
+    else:
+        vectorizer = Vectorizer(**{**settings, "threads": None})
     terms, display = (tuple(map(_string, state[name])) for name in ("terms", "display"))
     df, count = _whole(state["document_frequency"]), _whole(state["count"])
     phrases = Phrases(int(state["n_single"]), [_whole(keys) for keys in state["phrases"]])
