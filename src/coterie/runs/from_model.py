@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from coterie.errors import InputError
+from coterie.errors import InputError, shown
 from coterie.frames import as_polars, is_a, unique
 from coterie.report import write_report
 from coterie.runs.fitting import plain_parameters
@@ -20,6 +20,7 @@ from coterie.runs.writing import added_names, run_content, write_run
 from coterie.storage.files import cannot
 from coterie.storage.folder import FolderLock, as_path, replaced
 from coterie.text.dates import column_of, read_dates, spelled
+from coterie.text.inputs import is_unicode
 from coterie.topics import TopicModel
 from coterie.topics.collection import BATCH, TextStore
 from coterie.topics.columns import Column, Columns, name_in_file
@@ -45,6 +46,10 @@ def save_run(model: TopicModel, folder: str | Path) -> None:
 def save_report(model: TopicModel, path: str | Path, title: str | None = None) -> Path:
     """Write the report of a fitted model that has its texts, and return its path."""
     path = as_path(path)
+    if not path.name or "\0" in path.name or not is_unicode(str(path)):
+        raise InputError(f"path must be the name of a file, such as report.html; got {shown(str(path))}")
+    if not isinstance(title, str | None):
+        raise InputError(f"title must be a string, got {shown(title)}")
     rows = _rows_of(model)
     with recorded() as progress:
         doubts, info = _about(model, rows, title or TITLE, progress)

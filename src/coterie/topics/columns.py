@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 
 from coterie.errors import InputError, shown
 from coterie.frames import POLARS, Shape, Table, shape_of, table_of
+from coterie.text.dates import column_of
 from coterie.text.inputs import NoColumn, choose_column, known_length, listed
 from coterie.text.readers import TextSource
 from coterie.text.tables import position, text_position
 from coterie.topics.collection import TextStore
+
+#: What messages call values that are given, by the name that their column gets.
+_CALLED = {"date": "dates", "class": "classes"}
 
 
 class Column(NamedTuple):
@@ -70,7 +74,7 @@ class Columns:
                 return Column(str(given), None)
             at = position(self.table, given)
             return Column(self.table.names[at], self.table.column(at), at)
-        return Column(otherwise, given)
+        return Column(otherwise, column_of(given, _CALLED[otherwise]))
 
 
 def take(texts: Any, text: Hashable | None, date: Any, classes: Any) -> tuple[Any, Columns]:

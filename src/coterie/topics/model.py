@@ -355,6 +355,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         topics, map and report, as ``coterie fit`` does, for ``coterie explore`` and the other commands.
         """
         self._check_fitted()
+        if not isinstance(texts, bool):
+            raise InputError(f"texts must be True or False, got {shown(texts)}")
         if texts:
             from coterie.runs.from_model import save_run
 
