@@ -135,6 +135,12 @@ def test_the_score_does_not_depend_on_order_copies_or_texts_without_a_word(model
     assert model.score(shuffled) == pytest.approx(score)
 
 
+def test_words_at_random_tell_nothing_about_each_other():
+    words = " ".join(SUBJECTS).split()
+    texts = [" ".join(random.Random(i).sample(words, 4)) for i in range(300)]
+    assert TopicModel(n_topics=8).fit(texts[:200]).score(texts[200:]) < 0.05
+
+
 def test_the_score_of_words_from_different_topics_is_low(model):
     mixed = [" ".join(a.split()[:2] + b.split()[:2]) for a, b in pairwise(TEXTS)]
     assert model.score(mixed) < model.score(TEXTS)

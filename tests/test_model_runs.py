@@ -29,7 +29,7 @@ TEXTS = [
         "refund money",
         "card refund",
         "parcel late",
-        "NULL",
+        "NaT",
     ),
 ] * 4
 N = len(TEXTS)
@@ -124,6 +124,7 @@ def test_the_commands_take_the_run(run, tmp_path):
 KINDS = {
     "tokens": [text.split() if text else [] for text in TEXTS],
     "numbers": pd.DataFrame({"id": range(N), "text": pd.Series([3, 2.5, True, *TEXTS[3:]], dtype=object)}),
+    "answers": pd.DataFrame({"id": range(N), "text": [True, False] * (N // 2)}),
     "twice": tickets().set_axis(["a", "subject", "a", "topic"], axis=1),
     "odd": tickets().assign(
         period=pd.period_range("2025-01", periods=N, freq="M"), mixed=[1, "x"] * (N // 2), sets=[{1}] * N
@@ -134,10 +135,12 @@ KINDS = {
 @pytest.mark.filterwarnings("ignore:.* share no word with others")
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_of_other_texts_open_again(kind, tmp_path):
-    text = "subject" if kind in ("twice", "odd") else "text" if kind == "numbers" else None
+    text = "subject" if kind in ("twice", "odd") else None if kind == "tokens" else "text"
     model = TopicModel(n_topics=2).fit(KINDS[kind], text=text)
     model.save(tmp_path / "run", texts=True)
-    assert open_run(tmp_path / "run").with_texts().labels_.tolist() == model.labels_.tolist()
+    opened = open_run(tmp_path / "run")
+    assert opened.texts().to_list() == model.collection.texts.memory.to_list()
+    assert opened.with_texts().labels_.tolist() == model.labels_.tolist()
 
 
 def test_values_beside_the_texts_become_columns(tmp_path):
