@@ -198,7 +198,10 @@ CALLS = {
     "TopicModel.over_time": of_model("over_time", dates=["2024-05-31"] * 12),
     "TopicModel.changes": of_model("changes", dates=["2024-05-31"] * 12),
     "TopicModel.hierarchy": of_model("hierarchy"),
-    "TopicModel.save": of_model("save"),
+    "TopicModel.save": of_model("save", folder="made"),
+    "TopicModel.report": of_model("report"),
+    "TopicModel.score": of_model("score"),
+    "TopicModel.get_feature_names_out": of_model("get_feature_names_out"),
     "TopicModel.load": of_run(TopicModel.load),
     "Edits.rename": of_edits("rename", topic=0, label="x"),
     "Edits.name_topics": of_edits("name_topics", function=lambda topic: f"x {topic.id}"),
@@ -209,12 +212,12 @@ CALLS = {
     "Edits.apply": of_edits("apply", edits=Edit("ban", terms=("parcel",))),
     "Edits.undo": of_edits("undo", edits=1),
 }
-#: What is made by coterie, not by its users; downloads; and Series methods of the log.
+#: What is made by coterie, not by its users; downloads and servers; and Series methods of the log.
 NOT_CALLED = {
     "coterie.__version__", "coterie.datasets", "coterie.runs.Run", "coterie.runs.assigned_table",
     "coterie.text.Batch", "coterie.text.TextSource", "coterie.metrics.ClusteringScores",
     "coterie.datasets.Dataset", "coterie.datasets.describe", "coterie.datasets.fetch", "coterie.datasets.names",
-    "Edits.stamp", "Edits.index", "Edits.count",
+    "Edits.stamp", "Edits.index", "Edits.count", "TopicModel.explore",
 }  # fmt: skip
 
 

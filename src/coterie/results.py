@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
+
+from coterie.frames import POLARS, Shape
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,7 +87,7 @@ class Assignments(Sequence[Assignment]):
 
     `topic` is −1 for a text without a topic, `second` if there is no second-best one. `words` and `related`
     are columns of `terms`, three for each text, −1 if there are fewer; `note` is a number of `NOTES`.
-    `labels` are those of topics, by id.
+    `labels` are those of topics, by id, and `shape` is that of the table.
     """
 
     topic: npt.NDArray[np.int64]
@@ -96,6 +98,7 @@ class Assignments(Sequence[Assignment]):
     note: npt.NDArray[np.int8]
     terms: Sequence[str]
     labels: dict[int, str]
+    shape: Shape = POLARS
 
     def __len__(self) -> int:
         return len(self.topic)
@@ -146,8 +149,20 @@ class Assignments(Sequence[Assignment]):
         """The same, but texts of less confidence have no topic."""
         return replace(self, topic=np.where(self.confidence < confidence, -1, self.topic))
 
-    def frame(self) -> pl.DataFrame:
-        """The assignments as a table: topic, label, confidence, second and reason; empty if there is none."""
+    def shaped(self, shape: Shape) -> Assignments:
+        """The same, with tables of another kind."""
+        return replace(self, shape=shape)
+
+    def frame(self) -> Any:
+        """The assignments as a table: topic, label, confidence, second and reason; empty if there is none.
+
+        Texts from pandas give a table of pandas with the same index, those from Arrow one of Arrow, all
+        others one of polars.
+        """
+        return self.shape.of(self.polars())
+
+    def polars(self) -> pl.DataFrame:
+        """The table of `frame`, in polars."""
         import polars as pl
 
         names = pl.DataFrame(
@@ -235,12 +250,22 @@ class Branch:
 
 
 class Topics(tuple[Topic, ...]):
-    """The topics of a model, in order."""
+    """The topics of a model, in order; `shape` is that of the table."""
 
-    __slots__ = ()
+    shape: Shape = POLARS
 
-    def frame(self) -> pl.DataFrame:
-        """Topics as a table; terms and examples are lists."""
+    def shaped(self, shape: Shape) -> Topics:
+        """The same, with tables of another kind."""
+        topics = Topics(self)
+        topics.shape = shape
+        return topics
+
+    def frame(self) -> Any:
+        """Topics as a table of the kind that was fitted; terms and examples are lists."""
+        return self.shape.of(self.polars())
+
+    def polars(self) -> pl.DataFrame:
+        """The table of `frame`, in polars."""
         import polars as pl
 
         return pl.DataFrame(

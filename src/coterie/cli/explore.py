@@ -5,16 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from coterie.cli.shared import RenamedOption, max_bytes_option, safe
 from coterie.errors import InputError
-
-#: What the extra `explore` installs.
-_PACKAGES = ("anyio", "fastapi", "pydantic", "starlette", "uvicorn")
 
 
 @click.command()
@@ -64,8 +60,9 @@ def explore(
       coterie explore run
       coterie explore --folder . --no-browser
     """
-    if any(find_spec(package) is None for package in _PACKAGES):
-        raise InputError("coterie explore needs additional packages: pip install 'coterie[explore]'")
+    from coterie.explore import check_installed
+
+    check_installed("coterie explore")
     from coterie.explore.connections import FewMessages
     from coterie.explore.guard import is_loopback
     from coterie.explore.server import serve

@@ -121,7 +121,7 @@ def topics(
             print_json(frame.to_dicts()) if as_json else tables.show(changes)
         else:
             model = open_run(run).model
-            frame = model.topics.frame()
+            frame = model.topics.polars()
             if tree:
                 branch = model.hierarchy()
                 print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
@@ -195,7 +195,7 @@ def _write_views(
 
     def views(run: Run) -> dict[str, pl.DataFrame]:
         data = run.info["data"]
-        topics = run.model.topics.frame()
+        topics = run.model.topics.polars()
         sheets = {
             "topics": _joined(topics.drop("examples")),
             "typical texts": topics.select("topic", "label", text="examples").explode("text"),

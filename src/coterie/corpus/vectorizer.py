@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix, vstack
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.corpus.counting import Corpus, build_corpus, form_table, stop_words_of, without_short
@@ -22,6 +23,7 @@ from coterie.corpus.spelling import spelled, typos_in
 from coterie.corpus.vocabulary import Limits, Vocabulary
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.errors import InputError, check_flag, shown
+from coterie.frames import is_a, unique
 from coterie.text.analyzer import Analyzer
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import InBatches, known_length, strings, text_batches
@@ -141,7 +143,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, texts: Any, y: Any = None, **_: Any) -> csr_matrix:
         """Learn the vocabulary and return the counts, one row per text, in input order."""
-        return self.fit_corpus(texts).unfolded()
+        return self._as_set(self.fit_corpus(texts).unfolded(), texts)
 
     def fit_corpus(
         self, texts: Any, folder: str | Path | None = None, boilerplate: Boilerplate | None = None
@@ -158,7 +160,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             What to leave out of these texts and of those that are counted later.
         """
         self.boilerplate_ = Boilerplate() if boilerplate is None else boilerplate
-        batches, n_texts = _batches(texts)
+        batches, n_texts = self._batches(texts)
         corpus = build_corpus(
             batches,
             self.analyzer(),
@@ -178,12 +180,25 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def transform(self, texts: Any) -> csr_matrix:
         """Count the known terms of texts, one row per text, in input order."""
-        return self.counts_and_typos(texts)[0]
+        return self._as_set(self.counts_and_typos(texts)[0], texts)
+
+    def _as_set(self, counts: csr_matrix, texts: Any) -> Any:
+        """Counts as `set_output` asks for them; scikit-learn itself makes no tables of sparse matrices."""
+        kind = _get_output_config("transform", self)["dense"]
+        if kind == "default":
+            return counts
+        names = unique([str(name) for name in self.get_feature_names_out()])
+        if kind == "polars":
+            return pl.DataFrame(counts.toarray(), schema=names)
+        import pandas as pd
+
+        index = getattr(texts, "index", None) if is_a(texts, "pandas", "Series", "DataFrame") else None
+        return pd.DataFrame.sparse.from_spmatrix(counts, index=index, columns=names)
 
     def counts_and_typos(self, texts: Any) -> tuple[csr_matrix, pl.DataFrame]:
         """Counts as `transform` has them, and the misspelt words among them (`coterie.corpus.spelling`)."""
         check_is_fitted(self, "vocabulary_")
-        known = list(ordered_map(self._known, _batches(texts)[0], usable_threads(self.threads)))
+        known = list(ordered_map(self._known, self._batches(texts)[0], usable_threads(self.threads)))
         counts = vstack([self.phrases_.count_matrix(words) for words, _ in known], format="csr")
         starts = offsets_of(np.array([len(words) for words, _ in known]))
         typos = [
@@ -195,7 +210,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     def sequences(self, texts: Any) -> Sequences:
         """Column numbers of the words of each text, in text order; −1 for a word outside the vocabulary."""
         check_is_fitted(self, "vocabulary_")
-        return Sequences.concatenate([self._known(batch)[0] for batch in _batches(texts)[0]])
+        return Sequences.concatenate([self._known(batch)[0] for batch in self._batches(texts)[0]])
 
     def forms(self, texts: Any) -> list[list[str]]:
         """The words of each text as written, in text order; needs no fit.
@@ -204,7 +219,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         [['My', "card's", 'gone']]
         """
         found: list[list[str]] = []
-        for batch in _batches(texts)[0]:
+        for batch in self._batches(texts)[0]:
             encoder = Encoder(self.analyzer(), self._checked_tokenizer())
             encoded, names = encoder.encode(batch).sequences, encoder.forms().to_list()
             words = [names[number] for number in encoded.ids]
@@ -222,7 +237,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         array([5., 6., 1.])
         """
         analyzer, parts = self.analyzer(), []
-        for batch in _batches(texts)[0]:
+        for batch in self._batches(texts)[0]:
             encoder = Encoder(analyzer, self._checked_tokenizer(), self._clean())
             encoded = encoder.encode(batch).sequences
             column = stop_words_of(
@@ -293,19 +308,18 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             f"tokenizer must be 'words', 'whitespace' or a function, got {shown(self.tokenizer)}"
         )
 
+    def _batches(self, texts: Any) -> tuple[Iterable[pl.Series], int | None]:
+        """Batches of texts and, if known, the number of texts."""
+        from coterie.text.readers import TextSource
+
+        if isinstance(texts, TextSource):
+            return (batch.texts for batch in texts), None
+        if isinstance(texts, InBatches):
+            return texts.batches(), None
+        return text_batches(texts), known_length(texts)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _batches(texts: Any) -> tuple[Iterable[pl.Series], int | None]:
-    """Batches of texts and, if known, the number of texts."""
-    from coterie.text.readers import TextSource
-
-    if isinstance(texts, TextSource):
-        return (batch.texts for batch in texts), None
-    if isinstance(texts, InBatches):
-        return texts.batches(), None
-    return text_batches(texts), known_length(texts)

@@ -37,6 +37,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+#: Pages that may show this one inside of them, if any may: notebooks on this machine.
+_FRAMED = POLICY.replace("frame-ancestors 'none'", "frame-ancestors http://localhost:* http://127.0.0.1:*")
 #: Sent with every answer that has none of its own.
 _HEADERS = {
     "content-security-policy": POLICY,
@@ -69,11 +71,18 @@ class Guard:
     """ASGI middleware; `host` is what the server was told to listen on, `limit` the bytes of an upload."""
 
     def __init__(
-        self, app: App, *, host: str = "127.0.0.1", token: str | None = None, limit: int = UPLOAD_BYTES
+        self,
+        app: App,
+        *,
+        host: str = "127.0.0.1",
+        token: str | None = None,
+        limit: int = UPLOAD_BYTES,
+        framed: bool = False,
     ):
         self.app = app
         self.token = token
         self.limit = limit
+        self.framed = framed
         self.everywhere = host in _WILDCARDS
         self.names = set(served_names(host))
 
@@ -85,13 +94,13 @@ class Guard:
                 return
             await self.app(scope, receive, send)
             return
-        answered = _Answered(scope, send)
+        answered = _Answered(scope, send, self.framed)
         headers = _Headers(scope)
         try:
             self._check_host(headers)
             if self.token is not None and await self._let_in(scope, headers, answered):
                 return
-            _check_site(scope, headers)
+            _check_site(scope, headers, self.framed)
             _check_kind(scope, headers)
             most = self.limit if scope["path"] == UPLOADS else JSON_BYTES
             limited = _limited(headers, receive, most)
@@ -216,8 +225,11 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _check_site(scope: Scope, headers: _Headers) -> None:
-    """Refuse what a page of another site has sent; following a link to here is fine."""
+def _check_site(scope: Scope, headers: _Headers, framed: bool) -> None:
+    """Refuse what a page of another site has sent; following a link to here is fine.
+
+    So is a frame in a notebook, where that is wanted.
+    """
     method, site, origin = scope["method"], headers.one("sec-fetch-site").lower(), headers.all("origin")
     host = headers.one("host").strip().lower()
     own = {f"http://{host}", f"https://{host}"}
@@ -226,7 +238,7 @@ def _check_site(scope: Scope, headers: _Headers) -> None:
     followed = (
         method in _SAFE
         and headers.one("sec-fetch-mode").lower() == "navigate"
-        and headers.one("sec-fetch-dest").lower() in ("document", "")
+        and headers.one("sec-fetch-dest").lower() in ("document", "", *(("iframe",) if framed else ()))
     )
     if site not in ("", "same-origin", "none") and not followed:
         raise _No(403, "requests from other sites are rejected; open the page itself")
@@ -289,8 +301,9 @@ def _shown(values: list[str]) -> str:
 class _Answered:
     """Sends an answer with the headers that all have; `begun` says whether there is one yet."""
 
-    def __init__(self, scope: Scope, send: Send):
+    def __init__(self, scope: Scope, send: Send, framed: bool = False):
         self._send, self._private = send, scope["path"].startswith("/api")
+        self._policy = _FRAMED if framed else POLICY
         self.begun = False
 
     async def __call__(self, message: Message) -> None:
@@ -298,7 +311,11 @@ class _Answered:
             self.begun = True
             headers = list(message.get("headers", ()))
             known = {name.lower() for name, _ in headers}
-            wanted = {**_HEADERS, "cache-control": "no-store" if self._private else "no-cache"}
+            wanted = {
+                **_HEADERS,
+                "content-security-policy": self._policy,
+                "cache-control": "no-store" if self._private else "no-cache",
+            }
             if any(n.lower() == b"content-security-policy" and b"sandbox" in v for n, v in headers):
                 del wanted["cross-origin-opener-policy"]  # browsers show no page that has both
             headers += [(n.encode(), v.encode()) for n, v in wanted.items() if n.encode() not in known]

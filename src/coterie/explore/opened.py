@@ -156,7 +156,7 @@ class OpenedRun:
         """What a query means."""
 
         def make() -> Meaning:
-            columns = np.unique(self.model.vectorizer_.transform([q]).indices).astype(np.int64)
+            columns = np.unique(self.model.vectorizer_.counts_and_typos([q])[0].indices).astype(np.int64)
             return self.terms().meaning(columns)
 
         return self._meanings.get(q, make)

@@ -51,6 +51,8 @@ class Settings:
 
     host: str = "127.0.0.1"
     token: str | None = None
+    #: Whether a notebook on this machine may show the page inside of it.
+    framed: bool = False
 
 
 def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
@@ -80,7 +82,13 @@ def make_app(workspace: Workspace, settings: Settings | None = None) -> FastAPI:
         dependencies=[Depends(_known_parameters)],
         responses={code: {"model": Problem} for code in (401, 403, 421, 422)},
     )
-    app.add_middleware(Guard, host=settings.host, token=settings.token, limit=workspace.upload_bytes)
+    app.add_middleware(
+        Guard,
+        host=settings.host,
+        token=settings.token,
+        limit=workspace.upload_bytes,
+        framed=settings.framed,
+    )
     _tell_errors(app, workspace)
     app.include_router(routes.router(workspace, jobs, uploads))
     _serve_files(app)
@@ -207,29 +215,33 @@ def serve(
     say: Callable[[str], None],
 ) -> None:
     """Serve until Ctrl-C. `say` is told the address, and whatever else a person should know."""
-    import uvicorn
-
     _share_memory()
     sweep()
-    with _listener(host, port, say) as listener:
-        settings = Settings(host, token)
-        config = uvicorn.Config(
-            make_app(workspace, settings),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=3,
-            **connections.settings(),
-        )
-        server = uvicorn.Server(config)
-        address = _address(host, listener.getsockname()[1], workspace.start, token)
+    with listener(host, port, say) as bound:
+        server = make_server(workspace, Settings(host, token))
+        address = address_of(host, bound.getsockname()[1], workspace.start, token)
         threading.Thread(
             target=_welcome,
-            args=(server, listener, address, browser, say),
+            args=(server, bound, address, browser, say),
             name="coterie-welcome",
             daemon=True,
         ).start()
-        server.run(sockets=[listener])
+        server.run(sockets=[bound])
+
+
+def make_server(workspace: Workspace, settings: Settings) -> Any:
+    """The server of the page, ready to run on a socket."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        make_app(workspace, settings),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
+        **connections.settings(),
+    )
+    return uvicorn.Server(config)
 
 
 def _share_memory() -> None:
@@ -253,7 +265,8 @@ def _welcome(
         say("no browser could be opened; open the URL yourself")
 
 
-def _address(host: str, port: int, start: str | None, token: str | None) -> str:
+def address_of(host: str, port: int, start: str | None, token: str | None) -> str:
+    """The URL of the page, with the token and the run to open."""
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
     shown = f"[{shown}]" if ":" in shown and not shown.startswith("[") else shown
     query = {"token": token, "run": start}
@@ -261,12 +274,12 @@ def _address(host: str, port: int, start: str | None, token: str | None) -> str:
     return f"http://{shown}:{port}/" + (f"?{wanted}" if wanted else "")
 
 
-def _listener(host: str, port: int, say: Callable[[str], None]) -> socket.socket:
+def listener(host: str, port: int, say: Callable[[str], None]) -> socket.socket:
     """A socket that listens on the port, or on the next free one."""
     plain = host.strip("[]")
     for number in [port] if port == 0 else range(port, min(port + _PORTS, 65536)):
         try:
-            listener = _bound(plain, number)
+            bound = _bound(plain, number)
         except OSError as error:
             if error.errno not in (13, 48, 98, 10048):
                 raise InputError(f"cannot listen on --host {host}: {error.strerror or error}") from error
@@ -275,7 +288,7 @@ def _listener(host: str, port: int, say: Callable[[str], None]) -> socket.socket
             raise InputError(f"cannot listen on --host {host}: {error}") from error
         if number != port and port:
             say(f"port {port} is in use; using {number}")
-        return listener
+        return bound
     raise InputError(f"no free port from {port} on; --port 0 uses any")
 
 

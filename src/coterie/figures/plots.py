@@ -16,6 +16,7 @@ from coterie.figures.figure import Figure, GroundName
 from coterie.figures.svg import many
 from coterie.map.colours import colours
 from coterie.results import Topic
+from coterie.topics import grouped
 from coterie.topics.fates import fates
 from coterie.topics.trends import Period
 
@@ -89,8 +90,8 @@ class Plots:
     ) -> Figure:
         """Shares of topics in each period: those that clearly changed first, then the largest."""
         largest = self._largest(top)
-        found = _polars(self._model.over_time(dates, every))
-        trends = _trends(_polars(self._model.changes(dates, every))) or {}
+        found = grouped.over_time(self._model, dates, every, None, None)
+        trends = _trends(grouped.changes(self._model, dates, every, None, None)) or {}
         if found.is_empty():
             raise InputError("no text with a topic has a date, so there is nothing to draw over time")
         changed = [topic.id for topic in largest if trends.get(topic.id)]
@@ -231,7 +232,7 @@ class Plots:
     def _changes(self, dates: Any) -> pl.DataFrame | None:
         """What changed, or None where nobody knows the dates."""
         try:
-            return _polars(self._model.changes(dates))
+            return grouped.changes(self._model, dates, "auto", None, None)
         except InputError:
             if dates is None:
                 return None
@@ -266,11 +267,6 @@ def curve_figure(found: Any, ground: GroundName = "auto") -> Figure:
         ground,
         curves.chart,
     )
-
-
-def _polars(table: Any) -> pl.DataFrame:
-    """A table of a model, which may be of another library, as one of polars."""
-    return table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
 
 
 def _trends(found: pl.DataFrame | None) -> dict[int, str] | None:

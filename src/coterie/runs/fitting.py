@@ -76,7 +76,7 @@ def fit_run(
         doubts, day_first = _read_dates(texts, chosen.date, day_first, progress)
         info = {
             "command": command,
-            "parameters": _parameters(model, GIVEN if embeddings is not None else model.embeddings),
+            "parameters": plain_parameters(model, GIVEN if embeddings is not None else model.embeddings),
             "columns": added_names(texts.columns),
             "data": {
                 "source": source.source_name,
@@ -154,7 +154,7 @@ def _read_dates(
     return [sentence] if dates.assumed else [], dates.day_first
 
 
-def _parameters(model: TopicModel, embeddings: Any) -> dict[str, Any]:
+def plain_parameters(model: TopicModel, embeddings: Any) -> dict[str, Any]:
     """The parameters for run.json; objects by their repr."""
     values = {**model.get_params(deep=False), "embeddings": saved_as(embeddings)}
     if values["seed_words"] is not None:

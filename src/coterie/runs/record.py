@@ -107,6 +107,11 @@ def read_record(folder: Path) -> dict[str, Any]:
     if folder.is_file():
         raise InputError(f"{folder} is a file, not a run folder; 'coterie fit {folder}' creates one")
     path = folder / MARKER
+    if not path.exists() and (folder / STATE_FILE).exists():
+        raise InputError(
+            f"{folder} contains a model without its texts, not a run; in Python, "
+            "model.save(folder, texts=True) saves a run"
+        )
     if not path.exists():
         raise InputError(
             f"{folder} is not a run folder: it has no {MARKER}; 'coterie fit FILE --out {folder}' creates one"

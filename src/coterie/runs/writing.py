@@ -59,7 +59,7 @@ def write_run(
     assert described.known is not None
     (staging / MODEL).mkdir()
     state.write(model, staging / MODEL)
-    write_topics(staging / TOPICS, model.topics.frame())
+    write_topics(staging / TOPICS, model.topics.polars())
     with progress.timed("assign"):
         kept = _write_assignments(staging, model, tables, info)
     data = info["data"]
@@ -68,21 +68,7 @@ def write_run(
     write_map(staging / MAP, TextMap(described.map, described.by_size, at, described.known))
     write_vectors(staging / EMBEDDINGS, model)
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
-    content = {
-        "format": "coterie run",
-        "version": VERSION,
-        "made": now(),
-        "versions": versions(),
-        **info,
-        "topics": [topic.id for topic in model.topics],
-        "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
-        "known": model.n_known_,
-        "non_answers": collection.corpus.n_non_answers,
-        "distinct": collection.corpus.n_distinct,
-        "edits_applied": len(model.edits) - model.state.skipped,
-        "seconds": progress.seconds,
-        "warnings": list(dict.fromkeys([*progress.sentences(), *doubts])),
-    }
+    content = run_content(model, info, progress, doubts)
     write_report(
         staging / REPORT,
         model,
@@ -93,6 +79,28 @@ def write_run(
         class_name=data.get("label") or "",
     )
     write_record(staging, content)
+
+
+def run_content(
+    model: TopicModel, info: dict[str, Any], progress: Progress, doubts: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What run.json says, without the checksums."""
+    assert model.collection is not None
+    return {
+        "format": "coterie run",
+        "version": VERSION,
+        "made": now(),
+        "versions": versions(),
+        **info,
+        "topics": [topic.id for topic in model.topics],
+        "number_of_topics": None if model.number_of_topics_ is None else asdict(model.number_of_topics_),
+        "known": model.n_known_,
+        "non_answers": model.collection.corpus.n_non_answers,
+        "distinct": model.collection.corpus.n_distinct,
+        "edits_applied": len(model.edits) - model.state.skipped,
+        "seconds": progress.seconds,
+        "warnings": list(dict.fromkeys([*progress.sentences(), *doubts])),
+    }
 
 
 def write_topics(path: Path, topics: pl.DataFrame) -> None:
@@ -113,7 +121,7 @@ def _write_assignments(
     collection, scores = model.collection, model.state.scores
     assert collection is not None
     assert scores is not None
-    answers = assignments(model, scores, collection.corpus.typos).frame().rename(info["columns"])
+    answers = assignments(model, scores, collection.corpus.typos).polars().rename(info["columns"])
     kept: dict[str, list[pl.Series]] = {part: [] for part in ("date", "label") if info["data"].get(part)}
     start = 0
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
@@ -149,5 +157,5 @@ def assigned_table(
     embeddings: Vectors | None = None,
 ) -> pl.DataFrame:
     """Rows of any table with the columns that an assignment adds."""
-    answers = model.assign(texts, embeddings=embeddings, min_confidence=min_confidence).frame()
+    answers = model.assign(texts, embeddings=embeddings, min_confidence=min_confidence).polars()
     return rows.with_columns(answers.rename(added_names(rows.columns)))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from coterie.errors import InputError
-from coterie.text.inputs import is_missing
+from coterie.frames import is_missing
 from coterie.text.nulls import is_null_like
 
 # the day is what stands before the time: 2024-05-01T10:00, 2024-05-01 10:00:00+02:00, 31/12/2024, 9:05 PM

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from coterie.errors import InputError, shown
+from coterie.frames import as_polars, in_arrow, is_a, is_missing, table_of
 
 #: Texts in a batch: large enough to be fast, small enough to save memory.
 BATCH_ROWS = 131_072
@@ -69,35 +70,22 @@ def known_length(source: Any) -> int | None:
 
 def _as_series(source: Any, column: str | None) -> pl.Series | None:
     """A series for everything columnar, None for plain Python sequences and streams."""
-    if isinstance(source, pl.LazyFrame):
-        source = source.collect()
-    if isinstance(source, pl.DataFrame):
-        source = source.to_series(_position(source.columns, column))
-    elif _is(source, "pandas", "DataFrame"):
-        source = source.iloc[:, _position(source.columns, column)]
-    elif _is(source, "pyarrow", "Table", "RecordBatch"):
-        source = source.column(_position(source.schema.names, column))
+    table = table_of(source)
+    if table is not None:
+        source = table.column(table.names.index(choose_column(table.names, column)))
     elif column is not None:
         raise InputError(
             f"column={column!r} needs a table, but the texts are of type {type(source).__name__}"
         )
-    if _is(source, "pyarrow", "Array", "ChunkedArray"):
+    if is_a(source, "pyarrow", "Array", "ChunkedArray"):
         source = pl.from_arrow(source)
-    if _is(source, "pandas", "Series") or isinstance(source, np.ndarray):
+    if is_a(source, "pandas", "Series"):
+        return text_column(as_polars(source)) if in_arrow(source) else clean(source.tolist())
+    if isinstance(source, np.ndarray):
         if source.ndim != 1:
             raise InputError(f"texts must be one column, got an array of shape {source.shape}")
         return clean(source.tolist())
     return text_column(source) if isinstance(source, pl.Series) else None
-
-
-def _is(value: Any, package: str, *names: str) -> bool:
-    """Whether a value is an instance of a class of a package that may not be installed."""
-    return any(c.__module__.split(".")[0] == package and c.__name__ in names for c in type(value).__mro__)
-
-
-def _position(names: Iterable[Any], column: str | None) -> int:
-    spelled = [str(name) for name in names]
-    return spelled.index(choose_column(spelled, column))
 
 
 class NoColumn(InputError):
@@ -232,13 +220,6 @@ def _text(value: Any, number: int) -> str:
     if isinstance(value, _NUMBERS):
         return str(value)
     raise InputError(f"text {number} must be a string, got {type(value).__name__}: {str(value)[:60]!r}")
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, or the equivalents of pandas."""
-    if isinstance(value, (float, np.floating)):
-        return bool(np.isnan(value))
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _tokens(value: Any, number: int) -> list[str]:

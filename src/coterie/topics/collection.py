@@ -23,6 +23,7 @@ from coterie.storage.temporary import TemporaryFolder, report_full
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
 from coterie.text.markup import without_gaps
+from coterie.text.nulls import without_nulls
 from coterie.text.readers import TextSource
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -50,7 +51,7 @@ class TextStore:
         #: Rows of the file that could not be read and were left out.
         self.skipped = 0
         #: All of them, where they are in memory.
-        self.memory = None if self.file else pl.concat(list(text_batches(source)))
+        self.memory = None if self.file else without_nulls(pl.concat(list(text_batches(source))))
         #: Whether texts are lists of tokens.
         self.tokenised = self.memory is not None and self.memory.dtype != pl.String
         #: A digest of the texts of a file in their order, once it was read.

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
+from coterie.corpus.foreign import own_vectorizer
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import (
     STATIC,
@@ -25,7 +25,7 @@ from coterie.embeddings import (
 from coterie.embeddings.named import encoder, is_named
 from coterie.engines import Engine
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError, check_flag, shown
+from coterie.errors import InputError, check_flag
 from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.storage.temporary import report_full
 from coterie.text.boilerplate import Boilerplate
@@ -89,8 +89,8 @@ def _check_parameters(model: TopicModel) -> None:
         vectors_of(model.embeddings, [])  # says what embeddings may be
     if is_named(model.embeddings):
         encoder(model.embeddings)  # says what is missing
-    if model.vectorizer is not None and not isinstance(model.vectorizer, Vectorizer):
-        raise InputError(f"vectorizer must be a coterie.Vectorizer or None, got {shown(model.vectorizer)}")
+    if model.vectorizer is not None:
+        own_vectorizer(model.vectorizer, model.language)  # says what it may be
     check_flag("keep_boilerplate", model.keep_boilerplate)
     seeded = 0 if model.seed_words is None else len(checked_seeds(model.seed_words))
     if isinstance(model.n_topics, int) and model.n_topics < seeded:
@@ -106,7 +106,7 @@ def _collect(model: TopicModel, texts: Any) -> Collection:
     if given is None:
         model.vectorizer_ = Vectorizer(model.language, min_df=2, fix_typos=True, skip_non_answers=True)
     else:
-        model.vectorizer_ = clone(given)
+        model.vectorizer_ = own_vectorizer(given, model.language)
     left_out = _boilerplate(model, store)
     collection = collect(store, model.vectorizer_, left_out)
     if given is None and not len(collection.corpus.vocabulary):

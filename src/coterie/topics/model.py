@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
@@ -23,23 +24,23 @@ from coterie.results import Assignments, Branch, Similar, Topics
 from coterie.storage.folder import as_path
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
-from coterie.topics import fitting
+from coterie.topics import fitting, grouped
 from coterie.topics import state as write
 from coterie.topics.answers import answers_to, memberships_of, score_texts, topic_ids
-from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore
+from coterie.topics.columns import Columns, take, texts_of
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
 from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
+from coterie.topics.score import bits_per_term
 from coterie.topics.tree import tree
-from coterie.topics.trends import Period, as_classes, as_dates, by_group, class_periods, numbered, periods
+from coterie.topics.trends import Period
 from coterie.topics.vectors import take_encoder, with_vectors
 
 if TYPE_CHECKING:
+    from coterie.explore.live import LivePage
     from coterie.figures import Plots
-
-_NEED_TEXTS = "counts over time and by class need the fitted texts"
 
 
 class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
@@ -59,7 +60,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     language
         Language of the texts, by name or code, or several.
     vectorizer
-        A `coterie.Vectorizer`, where `language` does not say enough.
+        A `coterie.Vectorizer`, where `language` does not say enough, or one of scikit-learn, whose tokens are
+        then counted (`coterie.corpus.foreign`).
     seed_words
         Topics you expect: a label and some seed words for each.
     embeddings
@@ -92,6 +94,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         What the model is made of, for programs: the texts and their counts (None in a model that was loaded),
         and a frozen `State` with what was edited, how topics are described, and the scores of each distinct
         text.
+    columns
+        The names and values of the columns given to `fit`, and the kind of table for results.
 
     >>> texts = ["late parcel", "parcel lost", "late delivery parcel", "refund card", "card refund money"]
     >>> model = TopicModel(n_topics=2).fit(texts * 4)
@@ -109,6 +113,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     #: The model before any edit.
     fitted: Edited
     state: State
+    #: What came with the fitted texts.
+    columns: Columns = Columns()
     _history: tuple[State, ...] = ()
     #: What the encoder says of a few texts, by which it is recognised, and whether it was since the load.
     _probe: Vectors | None = None
@@ -120,7 +126,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         *,
         method: Any = "coterie",
         language: str | Iterable[str] = "english",
-        vectorizer: Vectorizer | None = None,
+        vectorizer: Any = None,
         seed_words: Mapping[str, Sequence[str]] | None = None,
         embeddings: Any = None,
         keep_boilerplate: bool = False,
@@ -138,16 +144,32 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     # --- fitting
 
     @automatic()
-    def fit(self, texts: Any, y: Any = None, *, embeddings: Any = None, edits: Iterable[Edit] = ()) -> Self:
+    def fit(
+        self,
+        texts: Any,
+        y: Any = None,
+        *,
+        text: Hashable | None = None,
+        date: Any = None,
+        classes: Any = None,
+        embeddings: Any = None,
+        edits: Iterable[Edit] = (),
+    ) -> Self:
         """Find the topics of texts.
 
         Parameters
         ----------
         texts
-            A list, column or stream of texts, or a file (`coterie.read_texts`), which is read once, in
-            batches; the counts of a large one are kept on disk.
+            A list, column or stream of texts; a table of pandas, polars, Arrow or DuckDB; or a file
+            (`coterie.read_texts`), which is read once, in batches; the counts of a large one are kept on
+            disk.
         y
             Ignored.
+        text
+            The column of a table that holds the texts. It is remembered for tables to be assigned.
+        date, classes
+            The date and the known class of each text, as the name of a column or as values. They are counted
+            by `over_time`, `changes`, `by_class` and in the report, and nothing is learned from them.
         embeddings
             Embeddings of the texts, where you have them: an array or a column of lists, one row per text.
             Texts with the same words share the mean of theirs.
@@ -156,7 +178,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         """
         before = dict(self.__dict__)
         try:
-            fitting.fit(self, texts, checked_edits(edits), embeddings)
+            source, self.columns = take(texts, text, date, classes)
+            fitting.fit(self, source, checked_edits(edits), embeddings)
         except BaseException:  # a model that was fitted stays as it was
             if self.collection is not None and self.collection is not before.get("collection"):
                 self.collection.close()
@@ -180,8 +203,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self._check_fitted()
         if not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:
             raise InputError(f"min_confidence must be a number from 0 to 1, got {shown(min_confidence)}")
+        shape = texts_of(texts, self.columns)[1]
         with one_blas_thread():
-            return answers_to(self, self._batches(texts, embeddings)).at_least(min_confidence)
+            return answers_to(self, self._batches(texts, embeddings)).at_least(min_confidence).shaped(shape)
 
     def predict(self, texts: Any, *, embeddings: Any = None, min_confidence: float = 0.0) -> Ints:
         """The topic id of each text, −1 for none: see `assign`."""
@@ -196,6 +220,20 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self._check_fitted()
         with one_blas_thread():
             return np.concatenate([memberships_of(self, *some) for some in self._batches(texts, embeddings)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the columns of `transform`: ``topic_`` and the id of each topic, which edits keep."""
+        return np.array([f"topic_{topic.id}" for topic in self.topics], dtype=object)
+
+    def score(self, texts: Any, y: Any = None) -> float:
+        """How well topics predict one half of the words of each text from the other; higher is better.
+
+        In bits per word, beyond how common the word is (`coterie.topics.score`). Texts that were not fitted
+        give an honest figure: ``GridSearchCV(TopicModel(), {"n_topics": [5, 10, 20]})``.
+        """
+        self._check_fitted()
+        with one_blas_thread():
+            return bits_per_term(self, (batch for batch, _ in self._batches(texts)))
 
     def embed(self, texts: Any, *, embeddings: Any = None) -> Array:
         """Texts × dimensions, rows of unit length: near each other where words occur in the same texts."""
@@ -240,7 +278,20 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def topics(self) -> Topics:
         """The topics, the largest at the time of the fit first; parts of split topics come last."""
         self._check_fitted()
-        return self.state.topics
+        return self.state.topics.shaped(self.columns.shape)
+
+    @property
+    def n_topics_(self) -> int:
+        """The number of topics as they are now."""
+        if "state" not in self.__dict__:
+            raise AttributeError("n_topics_ is the number of topics that were found, and this model has none")
+        return len(self.state.topics)
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    def __bool__(self) -> bool:
+        return True  # a model without topics yet is a model all the same
 
     @property
     def edits(self) -> Edits:
@@ -289,25 +340,19 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         return self.n_texts_ - round(self.state.description.lost)
 
     def over_time(
-        self, dates: Any, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
-    ) -> pl.DataFrame:
+        self, dates: Any = None, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
+    ) -> Any:
         """Texts, share and own terms of each topic in each period; `dates` has one date per text.
 
-        Where `classes` are given, texts and share of each class. The dates tell whether 3/4/2025 is in March
-        or April; if they do not, `day_first` says so.
+        `dates` may be the name of a column of the fitted table; None takes those given to `fit`. Where
+        `classes` are given, texts and share of each class. The dates tell whether 3/4/2025 is in March or
+        April; if they do not, `day_first` says so.
         """
-        starts = periods(as_dates(dates, day_first), every).rename("period")
-        if classes is None:
-            return self._by(starts)
-        there = self._counted_texts() >= 0
-        classes = as_classes(classes)
-        for column in (starts, classes):
-            numbered(column, len(there))
-        return class_periods(classes, starts, there)
+        return self.columns.shape.of(grouped.over_time(self, dates, every, classes, day_first))
 
     def changes(
-        self, dates: Any, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
-    ) -> pl.DataFrame:
+        self, dates: Any = None, every: Period = "auto", classes: Any = None, *, day_first: bool | None = None
+    ) -> Any:
         """How the share of each topic in the last period changed, against the period and the year before.
 
         One row per topic and comparison, or per class where `classes` are given. `low` and `high` are the
@@ -315,20 +360,14 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         95 %. `trend` is *new*, *grew* or *fell* where a change is clear, else empty
         (`coterie.topics.changes`). If all texts are of one period, there are no rows.
         """
-        groups = self._counted_texts()
-        names: dict[str, list[Any]] = {
-            "topic": [topic.id for topic in self.topics],
-            "label": [topic.label for topic in self.topics],
-        }
-        if classes is not None:
-            numbers, known = numbered(as_classes(classes), len(groups))
-            groups, names = np.where(groups >= 0, numbers, -1), {"class": known.to_list()}
-        found = changes(groups, len(next(iter(names.values()))), as_dates(dates, day_first), every)
-        return frame(found, {name: pl.Series(name, values) for name, values in names.items()})
+        return self.columns.shape.of(grouped.changes(self, dates, every, classes, day_first))
 
-    def by_class(self, classes: Any) -> pl.DataFrame:
-        """Texts, share and own terms of each topic in each class; `classes` has one for each text."""
-        return self._by(as_classes(classes))
+    def by_class(self, classes: Any = None) -> Any:
+        """Texts, share and own terms of each topic in each class; `classes` has one for each text.
+
+        It may be the name of a column of the fitted table; None takes those given to `fit`.
+        """
+        return self.columns.shape.of(grouped.by_class(self, classes))
 
     def hierarchy(self) -> Branch:
         """The topics as a tree; print it."""
@@ -337,28 +376,41 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         names = self.vectorizer_.vocabulary_.display
         return tree(topics, described.centers, described.counts, names, usable)
 
-    def _counted_texts(self) -> Ints:
-        """The number of the topic of each text, −1 for one without a known word."""
-        collection = self._with_texts(_NEED_TEXTS)
-        assert self.state.scores is not None
-        columns: Ints = self.state.scores.topic[collection.corpus.rows]
-        return columns
-
-    def _by(self, groups: pl.Series) -> pl.DataFrame:
-        collection = self._with_texts(_NEED_TEXTS)
-        scorer, scores = self.state.edited.scorer, self.state.scores
-        assert scores is not None
-        labels = [topic.label for topic in self.topics]
-        names = self.vectorizer_.vocabulary_.display
-        engine = collection.engine(scorer.banned)
-        return by_group(engine, collection.corpus.rows, scores.topic, groups, scorer.ids, labels, names)
-
     # --- files
 
-    def save(self, folder: str | Path) -> None:
-        """Save the model as JSON and arrays; an existing model folder is replaced."""
+    def save(self, folder: str | Path, *, texts: bool = False) -> None:
+        """Save the model as JSON and arrays; an existing folder of that kind is replaced.
+
+        With ``texts=True`` all of a run is saved: the model, the texts with their columns and assignments,
+        topics, map and report, as ``coterie fit`` does, for ``coterie explore`` and the other commands.
+        """
         self._check_fitted()
-        write.save(self, as_path(folder))
+        if not isinstance(texts, bool):
+            raise InputError(f"texts must be True or False, got {shown(texts)}")
+        if texts:
+            from coterie.runs.from_model import save_run
+
+            save_run(self, folder)
+        else:
+            write.save(self, as_path(folder))
+
+    def report(self, path: str | Path = "report.html", *, title: str | None = None) -> Path:
+        """Write the report, one page that opens anywhere, with the dates and classes given to `fit`."""
+        self._check_fitted()
+        from coterie.runs.from_model import save_report
+
+        return save_report(self, path, title)
+
+    def explore(self, *, browser: bool | None = None) -> LivePage:
+        """Open the live page of ``coterie explore`` (the extra ``explore``); in a notebook, inside of it.
+
+        The page works on a copy in a temporary folder, which is removed when it is stopped or Python ends;
+        `LivePage.model` is the model with the edits made there.
+        """
+        self._check_fitted()
+        from coterie.explore.live import open_page
+
+        return open_page(self, browser)
 
     @classmethod
     def load(cls, folder: str | Path, *, embeddings: Any = None) -> Self:
@@ -373,7 +425,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- inside
 
-    def _batches(self, texts: Any, embeddings: Any) -> Iterator[tuple[pl.Series, Vectors | None]]:
+    def _batches(self, texts: Any, embeddings: Any = None) -> Iterator[tuple[pl.Series, Vectors | None]]:
+        texts = texts_of(texts, self.columns)[0]
         batches = texts.batches() if isinstance(texts, TextStore) else text_batches(texts, rows=BATCH)
         return with_vectors(self, batches, embeddings)
 

@@ -52,7 +52,7 @@ def checked_seeds(seeds: Any) -> dict[str, list[str]]:
 
 def columns_of(words: Sequence[str], vectorizer: Vectorizer) -> list[Ints]:
     """The columns of each word; a phrase that is a term itself is only that."""
-    counts = vectorizer.transform(pl.Series(list(words), dtype=pl.String))
+    counts = vectorizer.counts_and_typos(pl.Series(list(words), dtype=pl.String))[0]
     columns_by_word = [counts[row].indices.astype(np.int64) for row in range(len(words))]
     terms = vectorizer.vocabulary_.terms
     longest = [

@@ -10,6 +10,8 @@ from scipy.sparse import csr_matrix
 
 from coterie import __version__
 from coterie.cluster.space import Space
+from coterie.corpus import foreign
+from coterie.corpus.foreign import ForeignVectorizer, is_foreign
 from coterie.corpus.phrases import Phrases
 from coterie.corpus.spelling import Speller
 from coterie.corpus.vectorizer import Vectorizer
@@ -31,6 +33,7 @@ from coterie.storage.state import VERSION, read_state, write_state
 from coterie.text import boilerplate
 from coterie.topics import edits as log
 from coterie.topics import reshape
+from coterie.topics.columns import Columns
 from coterie.topics.confidence import N_KEPT, Confidence
 from coterie.topics.describe import Description
 from coterie.topics.editing import Edited, State, topics_of
@@ -123,13 +126,14 @@ def pack(model: TopicModel) -> dict[str, Any]:
         "n_texts": model.n_texts_,
         "n_known": model.n_known_,
         "probe": model._probe,
+        "text_column": model.columns.text,
     }
 
 
 def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     """A model from data, checked to fit together."""
     model = cls(**_unpack_parameters(data["parameters"]))
-    model.vectorizer_ = _unpack_vectorizer(data["vectorizer"])
+    model.vectorizer_ = _unpack_vectorizer(data["vectorizer"], model.language)
     if "boilerplate" in data:  # earlier versions left out nothing
         model.vectorizer_.boilerplate_ = boilerplate.unpacked(data["boilerplate"])
     n_terms = len(model.vectorizer_.vocabulary_)
@@ -147,6 +151,8 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     edited = Edited(Scorer(method, scorer.order, changes, banned), names, pins, descriptions)
     model._probe, model._checked_source = _unpack_probe(data.get("probe"), method), False
     model.n_texts_ = int(data["n_texts"])
+    if data.get("text_column") is not None:  # of texts that came in a table
+        model.columns = Columns(text=_string(data["text_column"]))
     model.number_of_topics_ = unpack_value(data["number_of_topics"])
     description = _unpack_description(data["description"], len(ids), n_terms, method.dimensions)
     examples = [tuple(map(_string, texts)) for texts in data["examples"]]
@@ -197,7 +203,7 @@ def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     return {
         **renamed,
         "method": method if isinstance(method, str) else unpack_estimator(method),
-        "vectorizer": None if vectorizer is None else Vectorizer(**vectorizer),
+        "vectorizer": None if vectorizer is None else _unpack_settings(vectorizer),
     }
 
 
@@ -217,6 +223,10 @@ def _some_vectors(model: TopicModel, n_rows: int) -> Any:
     """Any embeddings for texts, if the model needs some: its encoder may be missing, or slow to load."""
     view = getattr(model.fitted.scorer.method.last, "view_", None)
     return None if view is None else np.ones((n_rows, len(view.mean)), dtype=np.float32)
+
+
+def _unpack_settings(settings: dict[str, Any]) -> Any:
+    return foreign.unpacked(settings) if "sklearn" in settings else Vectorizer(**settings)
 
 
 def _pack_description(description: Description) -> dict[str, Any]:
@@ -328,7 +338,11 @@ def _pack_vectorizer(vectorizer: Vectorizer) -> dict[str, Any]:
     }
 
 
-def _pack_settings(vectorizer: Vectorizer) -> dict[str, Any]:
+def _pack_settings(vectorizer: Any) -> dict[str, Any]:
+    if isinstance(vectorizer, ForeignVectorizer):
+        return foreign.packed(vectorizer.vectorizer)
+    if is_foreign(vectorizer):
+        return foreign.packed(vectorizer)
     settings = vectorizer.get_params(deep=False)
     if callable(settings["tokenizer"]):
         raise InputError("a model with a function as tokenizer cannot be saved: a file must not contain code")
@@ -340,11 +354,14 @@ def _pack_settings(vectorizer: Vectorizer) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _unpack_vectorizer(state: dict[str, Any]) -> Vectorizer:
-    settings = {**state["settings"], "threads": None}
+def _unpack_vectorizer(state: dict[str, Any], language: Any) -> Vectorizer:
+    settings = state["settings"]
     plain = (str, int, float, list, type(None))
     require(all(isinstance(value, plain) for value in settings.values()), "settings of texts that are none")
-    vectorizer = Vectorizer(**settings)
+    if "sklearn" in settings:
+        vectorizer: Vectorizer = ForeignVectorizer(foreign.unpacked(settings), language)
+    else:
+        vectorizer = Vectorizer(**{**settings, "threads": None})
     terms, display = (tuple(map(_string, state[name])) for name in ("terms", "display"))
     df, count = _whole(state["document_frequency"]), _whole(state["count"])
     phrases = Phrases(int(state["n_single"]), [_whole(keys) for keys in state["phrases"]])

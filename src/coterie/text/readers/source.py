@@ -36,6 +36,7 @@ from coterie.text.readers.bytes import (
 from coterie.text.readers.encodings import check_encoding, detected, encoding_of, spoken
 from coterie.text.readers.formats import FORMATS, Format, guess_format, packed_format
 from coterie.text.readers.rows import BadRow, Batch, Options, Rows, Table, unreadable
+from coterie.text.tables import can_be_texts
 
 #: Rows in a batch; fewer if they have more characters or cells than this.
 BATCH_ROWS = 20_000
@@ -177,7 +178,7 @@ class TextSource:
         return name
 
     def _choose_typed(self, table: pl.DataFrame) -> str:
-        columns = [column for column in table.get_columns() if _can_be_texts(column.dtype)]
+        columns = [column for column in table.get_columns() if can_be_texts(column.dtype)]
         return self._choose(table.columns, lambda: pl.DataFrame(columns or table.get_columns()))
 
     def batches_of(self, table: Table, layout: Layout, text: Lines | None = None) -> Iterator[Batch]:
@@ -385,10 +386,6 @@ def _sample(rows: Rows, table: Table) -> pl.DataFrame:
 
 def _valid(cell: str | None) -> str | None:
     return None if cell is None else cell.encode("utf-8", "replace").decode()
-
-
-def _can_be_texts(dtype: pl.DataType) -> bool:
-    return not dtype.is_nested() and dtype not in (pl.Binary, pl.Object, pl.Duration)
 
 
 @contextmanager
