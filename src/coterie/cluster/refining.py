@@ -13,7 +13,7 @@ from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
 from coterie.cluster.judging import Counts, Embeddings, Judge, Predictions
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, mixture_coefficients, refine_by_mixture
-from coterie.cluster.seeding import FREE
+from coterie.cluster.predefined import FREE
 from coterie.cluster.space import Space
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts, take_sample
 from coterie.embeddings import Vectors
@@ -95,15 +95,15 @@ def _with_embeddings(
     return Representation(take_sample(documents, space.words, text_vectors), space.weights, view, judge)
 
 
-def find_topics(given: Representation, centers: Floats, seeds: Ints, refine: bool | Literal["auto"]) -> Found:
-    """Topics around centres. Texts of a seed stay with it meanwhile.
+def find_topics(given: Representation, centers: Floats, begin: Ints, refine: bool | Literal["auto"]) -> Found:
+    """Topics around centres. Texts that `begin` in a topic stay there for the first cycle, then they are free.
 
     The mixture weighs words and vectors; the classifier after it relies mostly on words. If the witness
     clearly confirms the topics of the mixture more, the classifier is undone.
     """
     texts, n_topics = given.texts, len(centers)
     labels = texts.gather(lambda block: nearest(block, centers))
-    labels = np.where(seeds == FREE, labels, seeds)
+    labels = np.where(begin == FREE, labels, begin)
     # texts without a term that counts have nothing to refine by
     if refine is False or not texts.sum(lambda block: float(block.weights.sum())):
         return Found(_around(texts, centers, labels), CONCENTRATION, given.view)
@@ -111,9 +111,10 @@ def find_topics(given: Representation, centers: Floats, seeds: Ints, refine: boo
     refined, mixed = labels, labels
     for cycle in counted(range(_CYCLES), "refining topics"):
         refined = refine_by_mixture(texts, refined, n_topics)
-        refined = np.where(seeds == FREE, refined, seeds)
+        held = np.full_like(begin, FREE) if cycle else begin
+        refined = np.where(held == FREE, refined, held)
         mixed = mixed if cycle else refined
-        refined = others.settle(refined, seeds)
+        refined = others.settle(refined, held)
     fitted = others.fit(refined)
     predicted = None
     if given.judge is not None:
