@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.predefined import FREE, Predefined
@@ -85,6 +84,8 @@ def _new(
     A predefined topic in which no text begins, because it has no words but a description or examples, stands
     for one of these clusters: each for another one, with the largest sum of cosines.
     """
+    from scipy.optimize import linear_sum_assignment  # takes long to import
+
     apart = np.bincount(begin[begin != FREE], minlength=len(centers)) == 0
     blocks = [
         Block(block.text_vectors, np.where(begin[block.rows] == FREE, block.weights, 0.0), block.start)

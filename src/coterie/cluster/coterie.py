@@ -389,7 +389,7 @@ class Coterie(TopicEstimator):
         if self.n_topics != "auto":
             if int(self.n_topics) < fewest:
                 raise InputError(
-                    f"n_topics must be at least the number of predefined topics, {fewest}; got {self.n_topics}"
+                    f"n_topics must be at least {fewest}, as many as predefined; got {self.n_topics}"
                 )
             with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
             return max(min(int(self.n_topics), max(with_words, 1)), fewest)

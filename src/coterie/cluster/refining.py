@@ -25,8 +25,8 @@ CountsOfRows = Callable[[Ints], csr_matrix]
 
 #: Refined topics are given up if texts left out tell them less well by this share of their variance.
 _CLEARLY = 0.05
-#: How often the two refinements follow each other.
-_CYCLES = 2
+#: How often the two refinements follow each other, and how often texts stay meanwhile where they begin.
+_CYCLES, _HELD = 2, 1
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _with_embeddings(
 
 
 def find_topics(given: Representation, centers: Floats, begin: Ints, refine: bool | Literal["auto"]) -> Found:
-    """Topics around centres. Texts that `begin` in a topic stay there for the first cycle, then they are free.
+    """Topics around centres. Texts that `begin` in a topic stay there at first.
 
     The mixture weighs words and vectors; the classifier after it relies mostly on words. If the witness
     clearly confirms the topics of the mixture more, the classifier is undone.
@@ -111,7 +111,7 @@ def find_topics(given: Representation, centers: Floats, begin: Ints, refine: boo
     refined, mixed = labels, labels
     for cycle in counted(range(_CYCLES), "refining topics"):
         refined = refine_by_mixture(texts, refined, n_topics)
-        held = np.full_like(begin, FREE) if cycle else begin
+        held = begin if cycle < _HELD else np.full_like(begin, FREE)
         refined = np.where(held == FREE, refined, held)
         mixed = mixed if cycle else refined
         refined = others.settle(refined, held)

@@ -89,9 +89,7 @@ def _check_parameters(model: TopicModel) -> None:
         raise InputError(f"keep_boilerplate must be True or False, got {shown(model.keep_boilerplate)}")
     known = len(checked(model.predefined))
     if isinstance(model.n_topics, int) and model.n_topics < known:
-        raise InputError(
-            f"n_topics must be at least the number of predefined topics, {known}; got {model.n_topics}"
-        )
+        raise InputError(f"n_topics must be at least {known}, as many as predefined; got {model.n_topics}")
 
 
 def _collect(model: TopicModel, texts: Any) -> Collection:

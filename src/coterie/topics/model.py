@@ -219,7 +219,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     @property
     def topics(self) -> Topics:
-        """The topics: predefined ones, then the largest at the time of the fit first, then parts of splits."""
+        """The topics: predefined ones, then others, the largest at the fit first, then parts of splits."""
         self._check_fitted()
         return self.state.topics
 
