@@ -392,7 +392,8 @@ class Coterie(TopicEstimator):
                     f"n_topics must be at least {fewest}, as many as predefined; got {self.n_topics}"
                 )
             with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
-            return max(min(int(self.n_topics), max(with_words, 1)), fewest)
+            # who asks for new topics gets one, however few texts there are
+            return max(min(int(self.n_topics), with_words), fewest + (int(self.n_topics) > fewest))
         text_vectors = texts.gather(lambda block: block.text_vectors)
         self.number_of_topics_ = estimate = choose_n_topics(text_vectors, texts.counts(), random)
         if not estimate.structured and estimate.peaks and not fewest:
