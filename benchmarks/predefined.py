@@ -2,10 +2,11 @@
 
     python benchmarks/predefined.py [NAME …]
 
-Of each labelled set a random sample of 5,000 texts; its classes are given as topics: by name, by name and three words, or by three example texts. The words
-are the most distinctive ones of a sample of 20 texts a class; the examples are drawn at random. Labels are used for these
-and for scores, never for learning. Compared with the nearest name by the static embedding, with the former seed words, which
-held their texts to the end, and with topics that know nothing, matched with the classes one to one. Writes docs/predefined.md.
+Of each labelled set a random sample of 5,000 texts. Its classes are given as topics: by name, by name and three words,
+or by three example texts. The words are the most distinctive ones of a sample of 20 texts a class; the examples are drawn
+at random. Labels are used for these and for scores, never for learning. Compared with the nearest name by the static
+embedding, with the former seed words, which held their texts to the end, with topics that know nothing, matched with the
+classes one to one, and with a classifier that knows the labels of four fifths. Writes docs/predefined.md.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from coterie import Coterie, Vectorizer, datasets
+from coterie.cluster import coterie as method
 from coterie.cluster import refining
 from coterie.cluster.predefined import FREE, Predefined, _sums
 from coterie.embeddings import STATIC, vectors_of
@@ -106,6 +108,7 @@ def seeded(data: Labelled, topics: dict[str, object], n_topics: int, static: boo
         patch.object(Predefined, "begin", by_any_word),
         patch.object(Predefined, "centers", of_texts),
         patch.object(refining, "_HELD", refining._CYCLES),
+        patch.object(method, "find_topics", lambda *given: refining.find_topics(*given[:4])),  # not anchored
     ):
         return learned(data, topics, n_topics, static)
 

@@ -376,7 +376,7 @@ class Coterie(TopicEstimator):
                 found.append(find_topics(view, centers, np.full(texts.n_rows, FREE), self.refine))
             else:
                 begun = Beginning.of(known_topics, view, space, n_topics, random, settings)
-                found.append(begun.spread(find_topics(view, begun.centers, begun.topics, self.refine)))
+                found.append(begun.spread(find_topics(view, begun.centers, begun.topics, self.refine, True)))
         best = found[0]
         if len(found) > 1 and (judge := views[0].judge) and isinstance(judge.witness, Embeddings):
             best = best_of(found, judge.witness.trust(judge, n_topics, random))
