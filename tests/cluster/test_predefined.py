@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from coterie.cluster import Coterie
+from coterie.cluster import Coterie, refining
 from coterie.cluster.beginning import Beginning
 from coterie.cluster.predefined import FREE, Predefined
 from coterie.cluster.refining import Representation
@@ -122,6 +122,23 @@ def test_texts_that_begin_with_a_wrong_word_may_leave():
     X[np.flatnonzero(truth == 1)[::5], 0] = 1
     model = Coterie(2, restarts=1).fit(csr_matrix(X), predefined=by_columns([[0], [10, 11, 12]], X))
     np.testing.assert_array_equal(model.labels_, truth)
+
+
+def test_anchored_topics_stay_where_they_began_the_more_the_stronger_the_pull(monkeypatch):
+    X, _ = planted(120, 2, own=8, words=4, noise=1)
+    vectors = np.random.default_rng(0).standard_normal((120, 3))  # which words contradict
+    given_ = Representation(sample_of(X, vectors), np.ones(X.shape[1]))
+    centers = np.eye(3)[:2].astype(np.float32)
+    nearest = given_.texts.gather(lambda block: block.text_vectors @ centers.T).argmax(axis=1)
+
+    def agree(pull):
+        monkeypatch.setattr(refining, "_PULL", pull)
+        found = refining.find_topics(given_, centers, np.full(120, FREE), True, anchored=True)
+        scores = given_.texts.gather(lambda block: found.coefficients.scores(block.words, block.text_vectors))
+        return np.mean(scores.argmax(axis=1) == nearest)
+
+    assert agree(100.0) == 1
+    assert agree(0.0) < 1
 
 
 @settings(max_examples=15)
