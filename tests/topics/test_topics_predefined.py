@@ -11,6 +11,7 @@ from topic_texts import HOSTILE, TOPICS, planted_texts, shown, words_of
 
 from coterie import TopicModel
 from coterie.errors import InputError
+from coterie.topics.edits import Reference, find_topic
 from coterie.topics.predefined import Known, checked, plain
 
 TEXTS, TRUTH = planted_texts(80, 4, words=4)
@@ -134,6 +135,12 @@ def test_ids_and_names_stay_over_refits_edits_and_files(tmp_path):
     assert not refitted.state.skipped
     model.edits.undo(2)
     assert labels(model)[:3] == list(SAID)
+
+
+def test_an_edit_means_the_topic_with_the_same_id_and_label_whatever_its_terms():
+    topics = TopicModel(4, predefined=SAID).fit(TEXTS).topics
+    assert find_topic(Reference(1, "Money", ("coin", "purse")), topics) is topics[1]
+    assert find_topic(Reference(1, "Purse", ("coin", "purse")), topics) is None
 
 
 def test_a_description_is_still_there_when_edits_of_a_saved_model_are_undone(tmp_path):
