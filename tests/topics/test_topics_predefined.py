@@ -12,6 +12,7 @@ from topic_texts import HOSTILE, TOPICS, planted_texts, shown, words_of
 from coterie import TopicModel
 from coterie.errors import InputError
 from coterie.topics.edits import Reference, find_topic
+from coterie.topics.picture import map_picture
 from coterie.topics.predefined import Known, checked, plain
 
 TEXTS, TRUTH = planted_texts(80, 4, words=4)
@@ -175,6 +176,13 @@ def test_a_topic_that_no_text_is_about_is_told_and_stays_without_texts(said, tmp
     assert labels(model)[:3] == list(known)
     model.save(tmp_path / "model")
     assert labels(TopicModel.load(tmp_path / "model"))[:3] == list(known)
+
+
+@pytest.mark.filterwarnings("ignore:no text belongs")
+def test_the_map_names_no_topic_without_texts():
+    picture = map_picture(TopicModel(4, predefined={"Mail": ["parcel"], "Sea": ["submarine"]}).fit(TEXTS))
+    assert "Mail" in picture
+    assert "Sea" not in picture
 
 
 def test_topics_without_a_known_word_cannot_be_the_only_ones():
