@@ -285,7 +285,7 @@ def test_many_columns_take_time_by_their_number_not_its_square(tmp_path):
 
 
 def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):
-    model = TopicModel(np.int64(3), seed_words={"Post": np.array(["parcel", "van"])})
+    model = TopicModel(np.int64(3), predefined={"Post": np.array(["parcel", "van"])})
     run = fit_run(written(tmp_path), tmp_path / "run", model)
     assert run.info["parameters"]["n_topics"] == 3
     assert "parcel" in next(topic.terms for topic in run.model.topics if topic.label == "Post")
@@ -294,8 +294,8 @@ def test_parameters_may_be_numbers_and_arrays_of_numpy(tmp_path):
 def test_warnings_are_given_and_recorded(tmp_path):
     path = tmp_path / "tickets.csv"
     pl.DataFrame({"subject": [*subjects(), *(["xyzzy"] + [f"w{i}" for i in range(19)])]}).write_csv(path)
-    model = TopicModel(n_topics=3, seed_words={"Post": ["parcel", "submarine"]})
-    with pytest.warns(UserWarning, match="texts share no word|seed words of 'Post'") as told:
+    model = TopicModel(n_topics=3, predefined={"Post": ["parcel", "submarine"]})
+    with pytest.warns(UserWarning, match="texts share no word|words of 'Post'") as told:
         run = fit_run(read_texts(path, "subject"), tmp_path / "run", model)
     said = [str(warning.message) for warning in told]
     assert len(said) == 2
@@ -550,6 +550,7 @@ WRONG_ENTRIES = {
     "versions": [None, [], {"coterie": 1}, {"numpy": "2"}],
     "parameters": [None, [], "x"],
     "parameters.language": [5, [5], {}],
+    "parameters.predefined": [5, {"a": 5}, {"a": [5]}, ["a"], {"a": {"words": 5}}],
     "parameters.seed_words": [5, {"a": 5}, {"a": [5]}, ["a"]],
     "columns": [None, {"topic": 5}],
     "data": [None, [], "x"],

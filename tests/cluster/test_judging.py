@@ -15,8 +15,8 @@ from coterie import Coterie
 from coterie.cluster import texts as texts_module
 from coterie.cluster.coterie import _folded
 from coterie.cluster.judging import Counts, Embeddings, Judge, Predictions, mutual_information
+from coterie.cluster.predefined import FREE
 from coterie.cluster.refining import Found, Representation, best_of, find_topics
-from coterie.cluster.seeding import FREE
 from coterie.cluster.texts import take_sample
 from coterie.engines.memory import as_engine
 from coterie.errors import InputError

@@ -44,8 +44,8 @@ def answers(model):
 
 
 def made():
-    """A model with a seed and one edit of each kind."""
-    model = TopicModel(3, seed_words={"Money": ["invoice", "refund"]}).fit(texts())
+    """A model with a predefined topic and one edit of each kind."""
+    model = TopicModel(3, predefined={"Money": ["invoice", "refund"]}).fit(texts())
     model.edits.rename(0, "First").split(1, 2).merge(0, 3).ban("van").pin("qwertz", 2)
     return model
 

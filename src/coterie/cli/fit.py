@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from coterie.cli.counting import counting_options, vectorizer_of
 from coterie.cli.in_short import dates_of, in_short
+from coterie.cli.predefined import number_of_topics, predefined_of, predefined_options
 from coterie.cli.shared import (
     RenamedOption,
     console,
@@ -45,10 +45,7 @@ if TYPE_CHECKING:
     "--out", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
     help="Run folder to write. Default: the name of the file with -topics appended.",
 )  # fmt: skip
-@click.option(
-    "--seed-words", cls=RenamedOption, former="--seed", metavar='"NAME: WORD, WORD"', multiple=True,
-    help="Name and seed words of a topic you expect; repeatable.",
-)  # fmt: skip
+@predefined_options
 @click.option(
     "--method",
     metavar="NAME",
@@ -91,6 +88,8 @@ def fit(
     topics: str,
     out: Path | None,
     seed_words: tuple[str, ...],
+    predefined: Path | None,
+    only_predefined: bool,
     method: str,
     embeddings: str,
     random_state: int,
@@ -118,6 +117,7 @@ def fit(
       coterie fit tickets.csv
       coterie fit tickets.csv --text subject --topics 4 --out run
       coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
+      coterie fit tickets.csv --text subject --predefined topics.json --only-predefined --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run
     """
     from coterie.runs import fit_run
@@ -127,12 +127,13 @@ def fit(
     folder = out if out is not None else Path(_stem(file) + "-topics")
     languages = language[0] if len(language) == 1 else language
     encoder, vectors = source_and_vectors(embeddings)
+    known = predefined_of(seed_words, predefined)
     model = TopicModel(
-        _number(topics),
+        number_of_topics(_number(topics), known, only_predefined),
         method=method,
         language=languages,
         vectorizer=vectorizer_of(languages, stop_words, drop, min_df, ngrams),
-        seed_words=_seed_words(seed_words),
+        predefined=known,
         embeddings=encoder,
         keep_boilerplate=keep_boilerplate or (not fresh and kept_boilerplate(folder)),
         random_state=random_state,
@@ -169,18 +170,6 @@ def _number(topics: str) -> Any:
     if not is_integer(topics) or int(topics) < 1:
         raise InputError(f"--topics must be auto or an integer of at least 1, got {topics[:60]!r}")
     return int(topics)
-
-
-def _seed_words(options: tuple[str, ...]) -> dict[str, list[str]] | None:
-    """Seed words by the name of their topic, from "name: word, word" or name=word,word."""
-    by_name: dict[str, list[str]] = {}
-    for option in options:
-        name, separator, words = re.sub("[:=]", "\0", option, count=1).partition("\0")
-        listed = [word for part in words.split(",") if (word := part.strip())]
-        if not separator or not name.strip() or not listed:
-            raise InputError(f'--seed-words must look like "billing: invoice, refund", got {option!r}')
-        by_name.setdefault(name.strip(), []).extend(listed)
-    return by_name or None
 
 
 def _typed(file: str) -> str:

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags
 
+from coterie.cluster.beginning import Beginning
 from coterie.cluster.fusion import View
 from coterie.cluster.judging import Embeddings
 from coterie.cluster.leave_one_out import Coefficients
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
+from coterie.cluster.predefined import FREE, Predefined
 from coterie.cluster.refining import CountsOfRows, best_of, decision, find_topics, representations
-from coterie.cluster.seeding import FREE, centers_around, seed_of_text
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import Floats, Ints, Sample
 from coterie.cluster.wording import term_counts, topic_words
@@ -98,8 +99,8 @@ class Coterie(TopicEstimator):
         The weight of `embeddings` relative to co-occurrence, from 0 to 0.85; 0 without them.
     decision_
         A sentence about what was chosen and why; empty if there was nothing to choose.
-    seed_topics_
-        The topic of each group of seed columns given to `fit`, −1 if no text contains them.
+    n_predefined_
+        Number of predefined topics given to `fit`; they are topics 0, 1, … in their order.
 
     >>> X = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 3], [0, 0, 2, 1], [0, 0, 1, 1]])
     >>> model = Coterie(n_topics=2).fit(X)
@@ -110,7 +111,7 @@ class Coterie(TopicEstimator):
     """
 
     #: Whether texts are vectors in a space of the method's own, which chooses the number of topics by itself
-    #: and takes embeddings and seed columns.
+    #: and takes embeddings and predefined topics.
     has_own_space: ClassVar[bool] = True
     _by_column = ("components_", "term_weights_", "term_vectors_", "coefficients_", "term_shares_")
 
@@ -126,7 +127,7 @@ class Coterie(TopicEstimator):
     decision_: str = ""
     n_topics_: int
     number_of_topics_: NumberOfTopics | None
-    seed_topics_: Ints
+    n_predefined_: int = 0
     view_: View | None
 
     def __init__(
@@ -153,7 +154,7 @@ class Coterie(TopicEstimator):
         sample_weight: npt.ArrayLike | None = None,
         *,
         texts: Sequence[str] | None = None,
-        seed_columns: Sequence[npt.ArrayLike] = (),
+        predefined: Predefined | None = None,
         stop_word_counts: csr_matrix | None = None,
     ) -> Self:
         """Learn from documents × terms.
@@ -168,9 +169,10 @@ class Coterie(TopicEstimator):
             How many texts each row stands for.
         texts
             One a row, where `embeddings` are made of them.
-        seed_columns
-            Topics to look for: columns of X for each. A text that holds terms of one of them alone helps to
-            learn that topic; where it belongs in the end is decided as for all others.
+        predefined
+            Topics to look for, by their words or texts about them (`coterie.cluster.predefined`). Each is a
+            topic of the model, even one that no row goes to. If `n_topics` is their number, there are no
+            others.
         stop_word_counts
             Counts of the words that X leaves out, a row for each row of X (`Vectorizer.stop_word_counts`).
             Topics are found without them, so they can tell whether the refinement went wrong.
@@ -178,8 +180,6 @@ class Coterie(TopicEstimator):
         vectors = None if self.embeddings is None else embeddings_of_rows(self.embeddings, X, texts)
         documents = self._documents(X, sample_weight)
         engine, folded = documents.engine, _folded(vectors, documents)
-        columns = _checked_seed_columns(seed_columns, engine.n_terms)
-        column = np.argsort(documents.columns)
         aside = None
         if stop_word_counts is not None:
             aside = _folded(_checked_counts(stop_word_counts, X), documents)
@@ -188,7 +188,7 @@ class Coterie(TopicEstimator):
                 engine,
                 random_of(self.random_state),
                 folded,
-                [column[c] for c in columns],
+                None if predefined is None else predefined.of_terms(documents.columns),
                 None if aside is None else lambda rows: aside[rows],
             )
             n_topics = len(self.coefficients_)
@@ -210,7 +210,7 @@ class Coterie(TopicEstimator):
         documents: Engine,
         *,
         vectors: Vectors | None = None,
-        seed_columns: Sequence[npt.ArrayLike] = (),
+        predefined: Predefined | None = None,
         stop_word_counts: CountsOfRows | None = None,
     ) -> Self:
         """Learn from row blocks as `fit` does, but leave the topics of the documents unread.
@@ -221,20 +221,14 @@ class Coterie(TopicEstimator):
             Row blocks of distinct documents.
         vectors
             Embeddings of the documents, a row for each.
-        seed_columns
+        predefined
             As in `fit`.
         stop_word_counts
             A function that gives the counts of some rows, by their numbers.
         """
         engine = self._documents(documents, None).engine
         with one_blas_thread():
-            self._learn(
-                engine,
-                random_of(self.random_state),
-                vectors,
-                _checked_seed_columns(seed_columns, engine.n_terms),
-                stop_word_counts,
-            )
+            self._learn(engine, random_of(self.random_state), vectors, predefined, stop_word_counts)
         return self
 
     def score_rows(self, X: csr_matrix, vectors: Vectors | None = None) -> tuple[Array, Floats]:
@@ -259,13 +253,12 @@ class Coterie(TopicEstimator):
         return shares, text_vectors
 
     def read_topics(self, documents: Engine, sizes: Array, counts: Array) -> npt.NDArray[np.bool_]:
-        """Describe topics by the terms of their documents, and forget those that no document went to."""
+        """Describe topics by the terms of their documents, and forget new ones that no document went to."""
         used = np.asarray(counts.any(axis=1))
+        used[: self.n_predefined_] = True
         used[0] |= not used.any()
         self.coefficients_, self.axis_coefficients_ = self.coefficients_[used], self.axis_coefficients_[used]
         self.sizes_, self.n_topics_ = self.sizes_[used], int(used.sum())
-        renumbered = np.where(used, np.cumsum(used) - 1, -1)
-        self.seed_topics_ = np.where(self.seed_topics_ >= 0, renumbered[self.seed_topics_], -1)
         terms = counts[used]
         self.fallback_ = int(np.argmax(sizes[used]))
         self.term_shares_ = terms.sum(axis=0) / max(terms.sum(), 1e-300)
@@ -354,7 +347,7 @@ class Coterie(TopicEstimator):
         documents: Engine,
         random: np.random.RandomState,
         vectors: Vectors | None = None,
-        seed_columns: Sequence[Ints] = (),
+        predefined: Predefined | None = None,
         aside: CountsOfRows | None = None,
     ) -> None:
         dimensions = check_count("dimensions", self.dimensions, self)
@@ -370,43 +363,40 @@ class Coterie(TopicEstimator):
         space = learn_space(inside, dimensions)
         views = representations(inside, space, dimensions, vectors, aside, judged=self.refine == "auto")
         texts = views[0].texts
-        n_topics = self._number_of_topics(texts, random, len(seed_columns))
+        self.n_predefined_ = 0 if predefined is None else predefined.n_topics
+        n_topics = self._number_of_topics(texts, random)
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
         settings: dict[str, Any] = {"n_init": starts, "tol": _TOLERANCE}
-        own = [np.flatnonzero(np.isin(known, columns)) for columns in seed_columns]
-        seeds = (
-            texts.gather(lambda block: seed_of_text(own, block.counts))
-            if own
-            else np.full(texts.n_rows, FREE)
-        )
+        known_topics = None if predefined is None else predefined.of_terms(known)
         found = []
         for view in views:
             tell("clustering", 0)
-            if own:
-                centers = centers_around(view.texts, seeds, len(own), n_topics, random, **settings)
-            else:
+            if known_topics is None:
                 centers = spherical_kmeans(view.texts.as_engine(), n_topics, random, **settings).centers
-            found.append(find_topics(view, centers, seeds, self.refine))
+                found.append(find_topics(view, centers, np.full(texts.n_rows, FREE), self.refine))
+            else:
+                begun = Beginning.of(known_topics, view, space, n_topics, random, settings)
+                found.append(begun.spread(find_topics(view, begun.centers, begun.topics, self.refine, True)))
         best = found[0]
         if len(found) > 1 and (judge := views[0].judge) and isinstance(judge.witness, Embeddings):
             best = best_of(found, judge.witness.trust(judge, n_topics, random))
         self.view_, self.refined_, self.sharpness_ = best.view, best.refined, best.sharpness
         self.decision_ = decision(found, best, vectors is not None)
         self._keep(documents.n_terms, known, space, best.coefficients)
-        self.seed_topics_ = np.arange(len(own))
 
-    def _number_of_topics(self, texts: Sample, random: np.random.RandomState, fewest: int) -> int:
-        self.number_of_topics_ = None
+    def _number_of_topics(self, texts: Sample, random: np.random.RandomState) -> int:
+        self.number_of_topics_, fewest = None, self.n_predefined_
         if self.n_topics != "auto":
             if int(self.n_topics) < fewest:
                 raise InputError(
-                    f"n_topics must be at least the number of seeded topics, {fewest}; got {self.n_topics}"
+                    f"n_topics must be at least {fewest}, as many as predefined; got {self.n_topics}"
                 )
             with_words = texts.sum(lambda block: int((block.weights > 0).sum()))
-            return max(min(int(self.n_topics), max(with_words, 1)), fewest)
+            # who asks for new topics gets one, however few texts there are
+            return max(min(int(self.n_topics), with_words), fewest + (int(self.n_topics) > fewest))
         text_vectors = texts.gather(lambda block: block.text_vectors)
         self.number_of_topics_ = estimate = choose_n_topics(text_vectors, texts.counts(), random)
-        if not estimate.structured and estimate.peaks:
+        if not estimate.structured and estimate.peaks and not fewest:
             plausible = " or ".join(map(str, estimate.peaks))
             warnings.warn(
                 "The texts show no more structure than shuffled texts, so there is one topic. "
@@ -500,11 +490,3 @@ def _checked_counts(counts: Any, X: Any) -> csr_matrix:
     if getattr(counts, "shape", (-1,))[0] != n_rows:
         raise InputError(f"stop_word_counts must be a matrix with one row for each of the {n_rows} rows of X")
     return csr_matrix(counts)
-
-
-def _checked_seed_columns(seed_columns: Sequence[npt.ArrayLike], n_terms: int) -> list[Ints]:
-    checked = [np.asarray(columns, dtype=np.int64) for columns in seed_columns]
-    for columns in checked:
-        if ((columns < 0) | (columns >= n_terms)).any():
-            raise InputError(f"seed columns must be columns of X, 0 to {n_terms - 1}; got {columns.tolist()}")
-    return checked

@@ -64,16 +64,16 @@ class LeaveOneOut:
         self._axes_solve = np.linalg.inv(gram + _PENALTY / _DIRECTIONS**2 * np.eye(len(gram), dtype=FLOAT))
         self.leverage = texts.gather(self._leverage).astype(FLOAT)
 
-    def settle(self, labels: Ints, fixed: Ints | None = None) -> Ints:
+    def settle(self, labels: Ints, fixed: Ints | None = None, pull: Floats | None = None) -> Ints:
         """Rounds of fit and reassignment from given clusters, until few texts move.
 
-        A text stays in the cluster that `fixed` names, unless that is −1.
+        A text stays in the cluster that `fixed` names, unless that is −1. `pull` is added to the axes.
         """
         coefficients: Coefficients | None = None
         for _ in range(_MOST_ROUNDS):
             coefficients = self.fit(labels, coefficients)
             moved = np.concatenate(
-                list(self.texts.map(partial(self._others_say, labels=labels, fitted=coefficients)))
+                list(self.texts.map(partial(self._others_say, labels=labels, fitted=coefficients, pull=pull)))
             )
             if fixed is not None:
                 moved = np.where(fixed < 0, moved, fixed)
@@ -119,8 +119,10 @@ class LeaveOneOut:
         scores /= 1.0 - h
         return scores
 
-    def _others_say(self, block: Texts, labels: Ints, fitted: Coefficients) -> Ints:
+    def _others_say(self, block: Texts, labels: Ints, fitted: Coefficients, pull: Floats | None) -> Ints:
         scores = self._left_out(block, labels, fitted)
+        if pull is not None:
+            scores += block.text_vectors @ pull
         scores[:, fitted.base == 0] = -np.inf
         return np.where(
             block.words.indptr[1:] > block.words.indptr[:-1], scores.argmax(axis=1), labels[block.rows]

@@ -25,7 +25,7 @@ _STILL_EVEN = 0.5
 Sums = tuple[Floats, Floats, Floats]
 
 
-def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int) -> Ints:
+def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int, pull: Floats | None = None) -> Ints:
     """Sweeps of expectation-maximisation from given clusters; returns the most likely cluster of each text.
 
     The log odds of a text i in cluster k are ``Σ_w x_iw log p(w|k) + κ cos(d_i, c_k) + γ log(n_k + 1)``:
@@ -44,7 +44,7 @@ def refine_by_mixture(texts: Sample, labels: Ints, n_topics: int) -> Ints:
     least = _STILL_EVEN * _equal_clusters(sums[2])
     for _ in range(_MOST_SWEEPS):
         before = best.copy()
-        moved = _sweep(texts, _Mixture(sums), best, share)
+        moved = _sweep(texts, _Mixture(sums, pull), best, share)
         sums = moved.sums
         if _equal_clusters(moved.sizes) < least:
             return before
@@ -100,7 +100,7 @@ def _sweep(texts: Sample, model: _Mixture, best: Ints, share: Floats) -> _Moved:
 class _Mixture:
     """Clusters as they are after a sweep."""
 
-    def __init__(self, sums: Sums):
+    def __init__(self, sums: Sums, pull: Floats | None = None):
         self.terms, text_vectors, sizes = sums
         n_terms, n_topics = self.terms.shape
         self.tokens = self.terms.sum(axis=0)
@@ -109,7 +109,7 @@ class _Mixture:
         self.log_terms -= np.log(self.tokens + FLOAT(self.smoothing * n_terms))
         length = np.sqrt(np.einsum("ij,ij->j", text_vectors, text_vectors))
         centers = np.divide(text_vectors, length, where=length > 0, out=np.zeros_like(text_vectors))
-        self.centers = FLOAT(CONCENTRATION) * centers
+        self.centers = FLOAT(CONCENTRATION) * (centers if pull is None else centers + pull)
         unevenness = 1.0 - _equal_clusters(sizes) / n_topics
         self.log_sizes = FLOAT(np.sqrt(max(unevenness, 0.0))) * np.log(sizes + FLOAT(1))
 

@@ -13,7 +13,7 @@ from coterie.cluster.fusion import LARGE_SHARE, View, learn_view
 from coterie.cluster.judging import Counts, Embeddings, Judge, Predictions
 from coterie.cluster.leave_one_out import Coefficients, LeaveOneOut
 from coterie.cluster.mixture import CONCENTRATION, mixture_coefficients, refine_by_mixture
-from coterie.cluster.seeding import FREE
+from coterie.cluster.predefined import FREE
 from coterie.cluster.space import Space
 from coterie.cluster.texts import FLOAT, Floats, Ints, Sample, Texts, take_sample
 from coterie.embeddings import Vectors
@@ -25,8 +25,10 @@ CountsOfRows = Callable[[Ints], csr_matrix]
 
 #: Refined topics are given up if texts left out tell them less well by this share of their variance.
 _CLEARLY = 0.05
-#: How often the two refinements follow each other.
-_CYCLES = 2
+#: How often the two refinements follow each other, and how often texts stay meanwhile where they begin.
+_CYCLES, _HELD = 2, 1
+#: How much the centre that a topic began with counts beside what was learned: it keeps to its subject.
+_PULL = 0.25
 
 
 @dataclass(frozen=True)
@@ -95,33 +97,46 @@ def _with_embeddings(
     return Representation(take_sample(documents, space.words, text_vectors), space.weights, view, judge)
 
 
-def find_topics(given: Representation, centers: Floats, seeds: Ints, refine: bool | Literal["auto"]) -> Found:
-    """Topics around centres. Texts of a seed stay with it meanwhile.
+def find_topics(
+    given: Representation,
+    centers: Floats,
+    begin: Ints,
+    refine: bool | Literal["auto"],
+    anchored: bool = False,
+) -> Found:
+    """Topics around centres. Texts that `begin` in a topic stay there at first.
+
+    Topics that are `anchored` are drawn to the centre they began with, and are refined in any case: how they
+    began says more than a witness.
 
     The mixture weighs words and vectors; the classifier after it relies mostly on words. If the witness
     clearly confirms the topics of the mixture more, the classifier is undone.
     """
     texts, n_topics = given.texts, len(centers)
     labels = texts.gather(lambda block: nearest(block, centers))
-    labels = np.where(seeds == FREE, labels, seeds)
+    labels = np.where(begin == FREE, labels, begin)
     # texts without a term that counts have nothing to refine by
     if refine is False or not texts.sum(lambda block: float(block.weights.sum())):
         return Found(_around(texts, centers, labels), CONCENTRATION, given.view)
     others = LeaveOneOut(texts, n_topics)
+    pull = _PULL * centers.T.astype(FLOAT) if anchored else None
     refined, mixed = labels, labels
     for cycle in counted(range(_CYCLES), "refining topics"):
-        refined = refine_by_mixture(texts, refined, n_topics)
-        refined = np.where(seeds == FREE, refined, seeds)
+        refined = refine_by_mixture(texts, refined, n_topics, pull)
+        held = begin if cycle < _HELD else np.full_like(begin, FREE)
+        refined = np.where(held == FREE, refined, held)
         mixed = mixed if cycle else refined
-        refined = others.settle(refined, seeds)
+        refined = others.settle(refined, held, pull)
     fitted = others.fit(refined)
+    if pull is not None:
+        fitted = replace(fitted, axes=fitted.axes + pull)
     predicted = None
     if given.judge is not None:
         early, predicted = (given.judge.predictions(found, n_topics) for found in (mixed, refined))
-        if early.contradicts(predicted):
+        if not anchored and early.contradicts(predicted):
             kept = mixture_coefficients(texts, mixed, n_topics, given.idf)
             return Found(kept, others.sharpness(mixed, kept), given.view, predicted=early)
-    if refine == "auto" and given.view is None:
+    if refine == "auto" and given.view is None and not anchored:
         before = others.fit(labels)
         if others.explained(labels, before) > others.explained(refined, fitted) + _CLEARLY:
             return Found(before, others.sharpness(labels, before), given.view)

@@ -35,7 +35,7 @@ from coterie.topics import Edit, TopicModel
 from coterie.topics import edits as log
 from coterie.topics.collection import as_strings
 from coterie.topics.edits import Reference
-from coterie.topics.seeds import columns_of
+from coterie.topics.predefined import columns_of
 
 #: Changes a model, knowing the run that it is the model of.
 Change = Callable[[TopicModel, Run], None]

@@ -60,17 +60,18 @@ def draw_map(
     """
     there = np.isfinite(at).all(axis=1) & (topics >= 0)
     points, own = _fitted(at[there]), topics[there]
+    seen = [topic for topic in named if topic.size]  # a topic without a text lies nowhere
     most, part = max((topic.size for topic in named), default=1), scale * (1.0 if len(named) <= 40 else 0.85)
     names = [
         Name(topic.label, round(part * _type(topic.size, most), 1), (x, y))
-        for topic, (x, y) in zip(named, _anchors(named, at[there]), strict=True)
+        for topic, (x, y) in zip(seen, _anchors(seen, at[there]), strict=True)
     ]
     above = [
         Name(group.label.upper(), round(scale * _GROUP, 1), (x, y), area=True)
         for group, (x, y) in zip(groups, _anchors(groups, at[there]), strict=True)
     ]
     placed = place_names([*above, *names], points, WIDTH, HEIGHT, _REACH if groups else _FAR_REACH)
-    colour = {name: topic.colour for name, topic in zip(names, named, strict=True)}
+    colour = {name: topic.colour for name, topic in zip(names, seen, strict=True)}
     return document(
         WIDTH,
         HEIGHT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from coterie import methods
 from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
+from coterie.cluster.predefined import Predefined
 from coterie.cluster.space import Space, learn_space, terms_that_count
 from coterie.cluster.texts import take_sample
 from coterie.embeddings import Vectors
@@ -61,11 +62,6 @@ class FittedMethod(ABC):
     def ranked_terms(self) -> Ints | None:
         """Topics × terms, the most distinctive first, if the method has ranked them by what its texts use."""
         return getattr(self.last, "topic_terms_", None)
-
-    @property
-    def seed_topics(self) -> Ints:
-        """The topic of each group of seed words, −1 for one that no text used; none if it takes no seeds."""
-        return np.asarray(getattr(self.last, "seed_topics_", ()), dtype=np.int64)
 
     @abstractmethod
     def score(self, X: csr_matrix, embeddings: Vectors | None) -> tuple[Array, Array]:
@@ -125,7 +121,7 @@ def fit_method(
     n_topics: Any,
     random_state: Any,
     *,
-    seeds: Sequence[Ints] = (),
+    predefined: Predefined | None = None,
     source: Any = None,
     embeddings: Vectors | None = None,
     stop_word_counts: Callable[[npt.NDArray[np.int64]], csr_matrix] | None = None,
@@ -137,8 +133,8 @@ def fit_method(
     ----------
     documents
         Row blocks of distinct texts.
-    seeds
-        Columns of the seed words of each topic that is expected.
+    predefined
+        What stands for topics that are known beforehand; they come first, in their order.
     source, embeddings
         Where embeddings of new texts come from, and those of `documents`.
     stop_word_counts
@@ -148,10 +144,12 @@ def fit_method(
     """
     estimator = _unfitted(method, n_topics, random_state, source)
     if getattr(estimator, "has_own_space", False):
-        estimator.learn(documents, vectors=embeddings, seed_columns=seeds, stop_word_counts=stop_word_counts)
+        estimator.learn(
+            documents, vectors=embeddings, predefined=predefined, stop_word_counts=stop_word_counts
+        )
         return OwnSpace.of(estimator), estimator.number_of_topics_
-    if seeds:
-        raise InputError("seed words need the method 'coterie'; omit the seed words or the method")
+    if predefined is not None:
+        raise InputError("predefined topics need the method 'coterie'; omit the topics or the method")
     with one_blas_thread():
         space = _space(documents)
     chosen: NumberOfTopics | None = None

@@ -82,6 +82,20 @@ def distinctiveness(value: float) -> str:
     return "its words are used more often in other topics"
 
 
+def _in_brackets(about: Any) -> str:
+    """What was said about a predefined topic: its words, its description, or the number of examples."""
+    if not isinstance(about, Mapping):
+        about = {"description": about} if isinstance(about, str) else {"words": about}
+    examples = len(about.get("examples") or ())
+    parts = [
+        ", ".join(map(str, about.get("words") or ())),
+        str(about.get("description") or ""),
+        many(examples, "example") if examples else "",
+    ]
+    said = "; ".join(filter(None, parts))
+    return f" ({said})" if said else ""
+
+
 def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     """What was asked for, in sentences."""
     wanted = parameters.get("n_topics", "auto")
@@ -96,9 +110,10 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     language = parameters.get("language", "english")
     names = [language] if isinstance(language, str) else list(language or [])
     said.append(f"Language: {shortened(', '.join(map(str, names)), 80)}.")
-    if seeds := parameters.get("seed_words", parameters.get("seeds")):
-        looked = "; ".join(f"{name} ({', '.join(map(str, words))})" for name, words in dict(seeds).items())
-        said.append(f"Seed words: {shortened(looked, 400)}.")
+    earlier = parameters.get("seed_words", parameters.get("seeds"))
+    if known := parameters.get("predefined", earlier):
+        listed = "; ".join(f"{name}{_in_brackets(about)}" for name, about in dict(known).items())
+        said.append(f"Predefined topics: {shortened(listed, 400)}.")
     if (source := parameters.get("embeddings")) is not None:
         named = shortened(str(source), 80)
         said.append(

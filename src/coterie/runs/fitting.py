@@ -24,7 +24,7 @@ from coterie.text.readers import Note, TextSource
 from coterie.topics import Edit, TopicModel
 from coterie.topics.collection import TextStore
 from coterie.topics.editing import adopt
-from coterie.topics.seeds import checked_seeds
+from coterie.topics.predefined import plain
 
 
 def fit_run(
@@ -157,12 +157,11 @@ def _read_dates(
 def plain_parameters(model: TopicModel, embeddings: Any) -> dict[str, Any]:
     """The parameters for run.json; objects by their repr."""
     values = {**model.get_params(deep=False), "embeddings": saved_as(embeddings)}
-    if values["seed_words"] is not None:
-        values["seed_words"] = checked_seeds(values["seed_words"])
+    values["predefined"] = plain(values["predefined"])
     if not isinstance(values["language"], str):
         values["language"] = list(values["language"])
-    plain = (str, int, float, bool, type(None), list, dict)
+    kept = (str, int, float, bool, type(None), list, dict)
     values = {
         name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()
     }
-    return {name: value if isinstance(value, plain) else repr(value) for name, value in values.items()}
+    return {name: value if isinstance(value, kept) else repr(value) for name, value in values.items()}

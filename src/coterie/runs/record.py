@@ -67,6 +67,15 @@ def _anything(value: Any) -> bool:
     return True
 
 
+def _said(value: Any) -> bool:
+    """Whether something was said about a predefined topic, in one of its forms."""
+    return value is None or _words_or_text(value) or _object_of(_words_or_text)(value)
+
+
+def _words_or_text(value: Any) -> bool:
+    return _text(value) or _list_of(_text)(value)
+
+
 #: What run.json must contain; an entry that may be None may be absent.
 _ENTRIES: dict[str, Callable[[Any], bool]] = {
     "made": _text,
@@ -75,7 +84,8 @@ _ENTRIES: dict[str, Callable[[Any], bool]] = {
     "versions.coterie": _text,
     "parameters": _object_of(_anything),
     "parameters.language": lambda value: value is None or _text(value) or _list_of(_text)(value),
-    "parameters.seed_words": _or_none(_object_of(_list_of(_text))),
+    "parameters.predefined": _or_none(_object_of(_said)),
+    "parameters.seed_words": _or_none(_object_of(_list_of(_text))),  # of older runs
     "parameters.seeds": _or_none(_object_of(_list_of(_text))),  # of older runs
     "columns": lambda value: _object_of(_text)(value) and set(value) == set(ADDED),
     "data.source": _text,

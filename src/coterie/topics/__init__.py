@@ -2,7 +2,7 @@
 
 model        TopicModel; read this first
 collection   the texts of a fit: read once, counted
-seeds        topics that somebody expects
+predefined   topics that are known beforehand
 scorer       counts → memberships in topics as they are now
 describe     one pass over distinct texts → words, sizes, typical texts, and a record of each text (scores)
 evidence, confidence   why a text is in its topic, and how sure that is

@@ -27,11 +27,11 @@ from coterie.topics.describe import (
 from coterie.topics.edits import Edit, Reference
 from coterie.topics.labels import topic_labels
 from coterie.topics.naming import topic_names
+from coterie.topics.predefined import columns_of
 from coterie.topics.prompts import check_free, checked_name
 from coterie.topics.reshape import Drop, Ints, Merge
 from coterie.topics.scorer import Scorer
 from coterie.topics.scores import Scores
-from coterie.topics.seeds import columns_of
 from coterie.topics.splitting import split_topic
 
 if TYPE_CHECKING:

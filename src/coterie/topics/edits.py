@@ -87,7 +87,9 @@ def _shortened(text: str, most: int = 60) -> str:
 
 
 def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
-    """The topic an edit refers to: that with the same id if its terms are similar, else the most similar."""
+    """The topic an edit refers to: that with the same id if its label or most terms are the same, else the
+    most similar.
+    """
     known = set(reference.terms)
 
     def similarity(topic: Topic) -> float:
@@ -95,7 +97,8 @@ def find_topic(reference: Reference, topics: Sequence[Topic]) -> Topic | None:
         return len(known & own) / max(min(len(known), len(own)), 1)
 
     for topic in topics:
-        if topic.id == reference.id and (similarity(topic) > 0.5 or not known):
+        alike = topic.label == reference.label or similarity(topic) > 0.5 or not known
+        if topic.id == reference.id and alike:
             return topic
     best = max(topics, key=lambda topic: (similarity(topic), -topic.id), default=None)
     return best if best is not None and similarity(best) >= _SAME else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +35,16 @@ from coterie.topics.collection import Collection, TextStore, collect, without_co
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited
 from coterie.topics.edits import Edit
+from coterie.topics.predefined import Known, checked_topics, columns_of, evidence, said
+from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
-from coterie.topics.seeds import checked_seeds, columns_of, seed_columns
 from coterie.topics.vectors import embedded, source_of
 
 if TYPE_CHECKING:
     from coterie.topics.model import TopicModel
+
+#: Predefined topics without a text that a warning names.
+_MOST_NAMED = 10
 
 
 def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any = None) -> None:
@@ -53,25 +57,25 @@ def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any 
     model.collection = collection = embedded(model, collection, source, given)
     model.n_texts_ = collection.corpus.n_texts
     banned = _columns(model, [term for edit in edits if edit.kind == "ban" for term in edit.terms])
-    seeds = seed_columns(model.seed_words or {}, model.vectorizer_)
+    known = checked_topics(model.predefined)
+    by_name = np.array(sorted(range(len(known)), key=lambda number: known[number].name), dtype=np.int64)
     documents = collection.engine(banned)
     method, model.number_of_topics_ = fit_method(
         documents,
         model.method,
         model.n_topics,
         model.random_state,
-        seeds=list(seeds.values()),
+        # by name: in another order the same topics are found
+        predefined=evidence([known[number] for number in by_name], model.vectorizer_, source),
         source=source,
         embeddings=collection.embeddings,
         stop_word_counts=collection.corpus.stop_word_counts,
         unfolded=lambda: without_columns(collection.corpus.unfolded(), banned),
     )
     with one_blas_thread():
-        scorer, reading = _scored_once(method, documents, collection.embeddings)
-        column = {int(topic): number for number, topic in enumerate(scorer.order)}
-        named = zip(method.seed_topics, seeds, strict=bool(seeds))
-        names = {column[int(topic)]: name for topic, name in named if topic >= 0}
-        model.fitted = Edited(scorer, names, {})
+        scorer, reading = _scored_once(method, documents, collection.embeddings, np.argsort(by_name))
+        model.fitted = Edited(scorer, *said(known))
+        _warn_of_empty(known, reading.sizes)
         if isinstance(model.n_topics, int) and len(scorer.ids) < model.n_topics:
             found = "1 topic" if len(scorer.ids) == 1 else f"{len(scorer.ids)} topics"
             warnings.warn(
@@ -92,11 +96,9 @@ def _check_parameters(model: TopicModel) -> None:
     if model.vectorizer is not None:
         own_vectorizer(model.vectorizer, model.language)  # says what it may be
     check_flag("keep_boilerplate", model.keep_boilerplate)
-    seeded = 0 if model.seed_words is None else len(checked_seeds(model.seed_words))
-    if isinstance(model.n_topics, int) and model.n_topics < seeded:
-        raise InputError(
-            f"n_topics must be at least the number of seeded topics, {seeded}; got {model.n_topics}"
-        )
+    known = len(checked_topics(model.predefined))
+    if isinstance(model.n_topics, int) and model.n_topics < known:
+        raise InputError(f"n_topics must be at least {known}, as many as predefined; got {model.n_topics}")
 
 
 def _collect(model: TopicModel, texts: Any) -> Collection:
@@ -147,10 +149,22 @@ def _columns(model: TopicModel, terms: Iterable[str]) -> tuple[int, ...]:
     return tuple(sorted({int(column) for some in columns for column in some}))
 
 
+def _warn_of_empty(known: Sequence[Known], sizes: Array) -> None:
+    """Name the predefined topics that got no text."""
+    empty = [topic.name for topic, size in zip(known, sizes, strict=False) if not size]
+    if empty:
+        what = "topic" if len(empty) == 1 else "topics"
+        names = ", ".join(map(repr, empty[:_MOST_NAMED])) + (", …" if len(empty) > _MOST_NAMED else "")
+        warnings.warn(
+            f"no text belongs to the predefined {what} {names}; describe it in words of the texts",
+            stacklevel=4,
+        )
+
+
 def _scored_once(
-    method: FittedMethod, documents: Engine, embeddings: Vectors | None
+    method: FittedMethod, documents: Engine, embeddings: Vectors | None, first: Ints
 ) -> tuple[Scorer, Reading]:
-    """Score every distinct text, and order topics by size.
+    """Score every distinct text, and order topics: those that stand `first`, then the others by size.
 
     Again only where the first look changes what there is to score: if no text went to a topic, which is then
     dropped, or if the order of topics decides between two that are equally good for a text.
@@ -161,7 +175,8 @@ def _scored_once(
         del reading
         scorer = Scorer(method, np.arange(method.n_topics))
         reading = read_topics(documents, scorer, embeddings=embeddings)
-    ordered = replace(scorer, order=np.argsort(-reading.sizes, kind="stable"))
+    by_size = np.argsort(-reading.sizes[len(first) :], kind="stable") + len(first)
+    ordered = replace(scorer, order=np.concatenate([first, by_size]))
     if reading.tied:
         del reading
         return ordered, read_topics(documents, ordered, embeddings=embeddings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -62,8 +62,11 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     vectorizer
         A `coterie.Vectorizer`, where `language` does not say enough, or one of scikit-learn, whose tokens are
         then counted (`coterie.corpus.foreign`).
-    seed_words
-        Topics you expect: a label and some seed words for each.
+    predefined
+        Topics you know beforehand: for each name a list of words, a description, or a dict with any of
+        `words`, `description` and `examples` (texts); None if the name says enough. They are topics 0, 1, …
+        in this order, even those without a text; new topics follow. `n_topics` counts both, so
+        ``n_topics=len(predefined)`` finds only these.
     embeddings
         Where embeddings of texts come from, never needed: "static" (the extra ``coterie[words]``), the name
         of a model ("model2vec:NAME", "sentence-transformers:NAME"), a function of texts, or an object with
@@ -127,7 +130,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         method: Any = "coterie",
         language: str | Iterable[str] = "english",
         vectorizer: Any = None,
-        seed_words: Mapping[str, Sequence[str]] | None = None,
+        predefined: Mapping[str, Any] | None = None,
         embeddings: Any = None,
         keep_boilerplate: bool = False,
         random_state: Any = 0,
@@ -136,7 +139,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self.method = method
         self.language = language
         self.vectorizer = vectorizer
-        self.seed_words = seed_words
+        self.predefined = predefined
         self.embeddings = embeddings
         self.keep_boilerplate = keep_boilerplate
         self.random_state = random_state
@@ -276,7 +279,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     @property
     def topics(self) -> Topics:
-        """The topics, the largest at the time of the fit first; parts of split topics come last."""
+        """The topics: predefined ones, then others, the largest at the fit first, then parts of splits."""
         self._check_fitted()
         return self.state.topics.shaped(self.columns.shape)
 

@@ -37,9 +37,9 @@ from coterie.topics.columns import Columns
 from coterie.topics.confidence import N_KEPT, Confidence
 from coterie.topics.describe import Description
 from coterie.topics.editing import Edited, State, topics_of
+from coterie.topics.predefined import checked_topics, plain, said
 from coterie.topics.reshape import Change, Drop, Merge, Split
 from coterie.topics.scorer import Scorer
-from coterie.topics.seeds import checked_seeds
 
 if TYPE_CHECKING:
     from coterie.topics.model import TopicModel
@@ -141,7 +141,8 @@ def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     scorer = Scorer(method, _whole(data["order"]))
     require(len(scorer.order) == method.n_topics, "topics and their order differ")
     require(bool((np.sort(scorer.order) == np.arange(method.n_topics)).all()), "topics without an order")
-    model.fitted = Edited(scorer, _unpack_names(data["seed_names"]), {})
+    descriptions = said(checked_topics(model.predefined))[-1]
+    model.fitted = Edited(scorer, _unpack_names(data["seed_names"]), {}, descriptions)
     changes = tuple(_unpack_change(change) for change in data["changes"])
     ids = reshape.check(changes, method.n_topics, method.dimensions)
     banned = tuple(_number(column, n_terms) for column in data["banned"])
@@ -184,22 +185,22 @@ def _unpack_method(data: dict[str, Any], n_terms: int) -> FittedMethod:
 
 def _parameters(model: TopicModel) -> dict[str, Any]:
     values = model.get_params(deep=False)
-    language, seeds = values["language"], values["seed_words"]
+    language = values["language"]
     return {
         **values,
         "embeddings": saved_as(values["embeddings"]),
         "method": values["method"] if isinstance(values["method"], str) else pack_estimator(values["method"]),
         "language": language if isinstance(language, str) else list(language),
         "vectorizer": None if values["vectorizer"] is None else _pack_settings(values["vectorizer"]),
-        "seed_words": None if seeds is None else checked_seeds(seeds),
+        "predefined": plain(values["predefined"]),
     }
 
 
 def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
     method, vectorizer = state["method"], state["vectorizer"]
     require(can_be_saved(state["embeddings"]), "embeddings of another kind")
-    # an earlier version called them seeds
-    renamed = {"seed_words" if name == "seeds" else name: value for name, value in state.items()}
+    earlier = dict.fromkeys(("seeds", "seed_words"), "predefined")
+    renamed = {earlier.get(name, name): value for name, value in state.items()}
     return {
         **renamed,
         "method": method if isinstance(method, str) else unpack_estimator(method),

@@ -90,7 +90,7 @@ export class Names {
     const { zoom } = view, { topics, groups } = this, sizes = typeSizes(topics, view);
     const named = topics.map((topic, at) => ({ kind: "topic", key: `t${topic.id}`, topic: at, spot: topic.at, lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)),
       size: sizes[at], far: narrow ? 4 : 6 }));
-    const first = chosen < 0 ? [] : [named[chosen]], largest = named.filter((_, at) => at !== chosen).sort((a, b) => topics[b.topic].size - topics[a.topic].size);
+    const first = chosen < 0 ? [] : [named[chosen]], largest = named.filter((_, at) => at !== chosen && topics[at].size).sort((a, b) => topics[b.topic].size - topics[a.topic].size);
     const others = this.far(view) ? largest.slice(0, fromFar(view, narrow).topics) : largest;
     const above = zoom < GROUPS ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4, middle: true })) : [];
     const texts = this.texts.map((one) => ({ kind: "text", key: `x${one.row}`, topic: -1, spot: one.at, lines: wrapped(cut(one.text, 110), 40), size: 11.5 }));

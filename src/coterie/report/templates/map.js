@@ -88,7 +88,7 @@ export class TopicMap {
     const areas = this.points.groups || [], far = areas.length && view.zoom < FAR ? fromFar(view, narrow) : null; // older reports have no groups
     const groups = far ? areas.map(({ label, at }) => ({ topic: -1, at: view.screen(...at), size: narrow ? 13 : 16, far: 4, middle: true, lines: wrapped(label.toUpperCase(), narrow ? 14 : 24) })) : [];
     const some = far ? [...names.slice(0, this.chosen < 0 ? 0 : 1), ...groups, ...names.slice(this.chosen < 0 ? 0 : 1, far.topics)] : names;
-    const placed = placeNames(some, view, { width, crowd: new Crowd(this.points, view, this.chosen), most: Math.max((view.width * view.height) / 7000, 10), room: far ? far.room : undefined });
+    const placed = placeNames(some.filter(({ topic }) => topic < 0 || topics[topic].size), view, { width, crowd: new Crowd(this.points, view, this.chosen), most: Math.max((view.width * view.height) / 7000, 10), room: far ? far.room : undefined });
     brush.strokeStyle = tint.ink;
     brush.lineWidth = 1;
     brush.globalAlpha = 0.35;
