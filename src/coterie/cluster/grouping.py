@@ -47,6 +47,11 @@ class Grouping:
     agreement: float
     chance: float
 
+    @property
+    def evidence(self) -> tuple[float, float]:
+        """Agreement and chance."""
+        return self.agreement, self.chance
+
 
 def nested_groupings(counts: Array) -> list[Grouping]:
     """Groups of topics, groups of these groups, and so on while there is evidence; the finest first.
@@ -92,7 +97,7 @@ def _grouping(counts: Array) -> Grouping | None:
         return None
     most = len(counts) // 2
     sizes = np.unique(np.round(np.geomspace(FEWEST_GROUPS, most, _STEPS)).astype(np.int64))
-    halved = [tuple(_alike(counts[:, half]) for half in (one, ~one)) for one in _halves(counts.shape[1])]
+    halved = [(_alike(counts[:, half]), _alike(counts[:, ~half])) for half in _halves(counts.shape[1])]
     reached = np.mean([_judged(*tables, sizes) for tables in halved], axis=0)
     clouds = np.stack([_judged(*tables, sizes) for tables in _clouds(halved)])
     chance = clouds.mean(axis=0)
@@ -155,7 +160,7 @@ def _correlations(cuts: Ints, alike: Array) -> Array:
     return np.asarray(together @ values / np.maximum(spread, 1e-12))
 
 
-def _clouds(halved: list[tuple[Array, ...]]) -> list[tuple[Array, Array]]:
+def _clouds(halved: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
     """Pairs of tables of topics without groups, that have as much in common as the tables of two halves.
 
     A topic has a place, Gaussian along axes as wide as those that both halves show, and for each half some

@@ -29,6 +29,7 @@ from coterie.topics.changes import changes, frame
 from coterie.topics.collection import BATCH, Collection, TextStore
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
+from coterie.topics.levels import Groupings, Levels
 from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.tree import tree
@@ -72,6 +73,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     topics, edits
         The topics as they are now, and the log of edits with the ways to make another:
         ``model.edits.rename(0, "Late parcels")``.
+    levels
+        From a few groups of topics to the topics themselves, as many levels as the texts show.
     labels_
         The topic id of each text that was fitted.
     number_of_topics_
@@ -102,6 +105,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     fitted: Edited
     state: State
     _history: tuple[State, ...] = ()
+    _groupings: Groupings | None = None
 
     def __init__(
         self,
@@ -303,6 +307,16 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         usable = readable_terms(self.vectorizer_, self.state.edited.scorer.banned)
         names = self.vectorizer_.vocabulary_.display
         return tree(topics, described.centers, described.counts, names, usable)
+
+    @property
+    def levels(self) -> Levels:
+        """Groups of topics, the coarsest level first, and the topics themselves as the last; print it.
+
+        A level is offered only where two halves of the vocabulary group the topics alike, beyond chance.
+        """
+        self._check_fitted()
+        self._groupings = Groupings.of(self, self._groupings)
+        return self._groupings.levels(self)
 
     def _counted_texts(self) -> Ints:
         """The number of the topic of each text, −1 for one without a known word."""
