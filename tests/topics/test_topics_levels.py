@@ -1,5 +1,7 @@
 """Levels: nested exactly, named, with evidence, the same after a save, and following edits."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def assert_nested(levels, topics):
     assert [group.id for group in levels[-1].groups] == [
         topic.id for topic in sorted(topics, key=lambda topic: (-topic.size, topic.id))
     ]
-    for level, finer in zip(levels[:-1], levels[1:], strict=True):
+    for level, finer in pairwise(levels):
         inside = {group.id: group for group in finer.groups}
         assert len(level) < len(finer)
         assert [group.id for group in level.groups] == list(range(len(level)))
