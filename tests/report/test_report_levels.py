@@ -36,7 +36,7 @@ def test_the_content_has_the_groups_of_the_model(grouped):
 def test_a_group_of_one_topic_has_no_label_of_its_own(grouped):
     model, _ = grouped
     ids = [topic.id for topic in model.topics]
-    shown = levels_of(model.levels, ids, model.state.description.map.positions, 1)
+    shown = levels_of(model.levels, ids, model.state.description.map.positions, float)
     for level in shown:
         assert all((group["label"] is None) == (len(group["topics"]) == 1) for group in level["groups"])
 

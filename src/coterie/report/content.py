@@ -63,7 +63,9 @@ def content(
         "topics": _cards(facts, topics),
         "map": {**_map(facts), "groups": _groups(facts, topics)},
         "similarity": _similarity(facts, topics),
-        "levels": levels_of(model.levels, facts.ids, facts.map.positions, _STEPS),
+        "levels": levels_of(
+            model.levels, facts.ids, facts.map.positions, lambda value: round(_STEPS * value)
+        ),
         "tree": _branch(model.hierarchy()) if len(topics) > 1 else None,
         "time": over_time(columns, of_texts, len(topics), found),
         "classes": by_class(columns, of_texts, len(topics), model.labels_),

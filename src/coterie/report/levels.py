@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from coterie.topics.levels import Levels
 
 
 def levels_of(
-    levels: Levels, ids: Sequence[int], positions: npt.NDArray[np.float64], steps: int
+    levels: Levels, ids: Sequence[int], positions: npt.NDArray[np.float64], scale: Callable[[float], float]
 ) -> list[dict[str, Any]]:
-    """The levels above the topics, the coarsest first. `ids` and `positions` are those of topics on the map.
+    """The levels above the topics, the coarsest first. `ids` and `positions` are those of topics on the
+    map, and `scale` turns a position into one of the page.
 
     A group of one topic has no label of its own: it is called as the topic is, which may be renamed later.
     """
@@ -35,7 +36,7 @@ def levels_of(
                 "share": round(group.share, 6),
                 "topics": sorted(group.topics, key=list(ids).index),
                 "colour": colour,
-                "at": [round(steps * float(value)) for value in place],
+                "at": [scale(float(value)) for value in place],
             }
             for group, colour, place in zip(level.groups, colours(shades(places)), places, strict=True)
         ]
