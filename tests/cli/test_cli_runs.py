@@ -255,7 +255,7 @@ def test_groups_of_topics_are_listed_with_their_evidence(tmp_path):
     shown = coterie("topics", tmp_path / "run", "--levels").stdout
     for group in levels[0].groups:
         assert f"{group.label} ({group.size:,})" in shown
-    assert f"an agreement {levels[0].agreement:.2f}, by chance {levels[0].chance:.2f}" in shown
+    assert f"halves of the vocabulary {levels[0].agreement:.2f}, by chance {levels[0].chance:.2f}" in shown
 
 
 def test_assign_keeps_rows_and_columns_and_agrees_with_the_fit(fitted, tickets, tmp_path):
