@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from coterie import embeddings
+from coterie import datasets, embeddings
 from coterie.cli import main
 from coterie.runs import open_run
 from coterie.storage.tables import read_csv
@@ -236,6 +236,26 @@ def test_topics_with_examples_by_column_over_time_and_as_a_tree(fitted, tmp_path
     assert len(json.loads(coterie("topics", fitted, "--json").stdout)) == 3
     assert "no column 'when'" in coterie("topics", fitted, "--by", "when", code=2).stderr
     assert "choose one" in coterie("topics", fitted, "--by", "team", "--tree", code=2).stderr
+
+
+def test_topics_by_level(fitted, tmp_path):
+    shown = coterie("topics", fitted, "--levels", "--out", tmp_path / "levels.csv").stdout
+    assert "levels: 3 topics\nthe words of the topics show no groups" in shown
+    assert len(read_csv(tmp_path / "levels.csv")) == 3
+    assert len(json.loads(coterie("topics", fitted, "--levels", "--json").stdout)[0]["groups"]) == 3
+    assert "choose one" in coterie("topics", fitted, "--levels", "--tree", code=2).stderr
+
+
+def test_groups_of_topics_are_listed_with_their_evidence(tmp_path):
+    pl.DataFrame({"text": datasets.load("bikes").texts}).write_csv(tmp_path / "bikes.csv")
+    told = coterie("fit", tmp_path / "bikes.csv", "--topics", 28, "--out", tmp_path / "run").stdout
+    levels = open_run(tmp_path / "run").model.levels
+    assert len(levels) > 1
+    assert f"levels: {levels.in_short()}" in told
+    shown = coterie("topics", tmp_path / "run", "--levels").stdout
+    for group in levels[0].groups:
+        assert f"{group.label} ({group.size:,})" in shown
+    assert f"halves of the vocabulary {levels[0].agreement:.2f}, by chance {levels[0].chance:.2f}" in shown
 
 
 def test_assign_keeps_rows_and_columns_and_agrees_with_the_fit(fitted, tickets, tmp_path):

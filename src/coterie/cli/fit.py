@@ -207,6 +207,8 @@ def show_topics(run: Run, source_name: str) -> None:
             )
         )
     out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
+    if len(model.levels) > 1:
+        out.print(Text(f"levels: {model.levels.in_short()} ('coterie topics RUN --levels' lists them)"))
     if (changed := in_short(run)) is not None:
         out.print(changed, soft_wrap=True)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from coterie.results import Topic
     from coterie.runs import Run
+    from coterie.topics.levels import Levels
 
 _TERMS = 8
 
@@ -72,6 +73,11 @@ _TERMS = 8
 @day_first_option
 @click.option("--tree", is_flag=True, help="Show the topics as a tree; similar topics are close together.")
 @click.option(
+    "--levels",
+    is_flag=True,
+    help="Show groups of topics, from the broadest level to the topics, with the texts in each.",
+)
+@click.option(
     "--out",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -89,6 +95,7 @@ def topics(
     every: Any,
     day_first: bool | None,
     tree: bool,
+    levels: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -104,14 +111,15 @@ def topics(
       coterie topics run --by team --over-time date
       coterie topics run --over-time date --out run/topics.xlsx
       coterie topics run --tree
+      coterie topics run --levels --out levels.csv
     """
     from rich.text import Text
 
     from coterie.cli.grouped import grouped
     from coterie.runs import open_run, with_run
 
-    if tree and (by is not None or over_time is not None):
-        raise InputError("--tree cannot be combined with --by or --over-time; choose one")
+    if sum([tree, levels, by is not None or over_time is not None]) > 1:
+        raise InputError("--tree, --levels, and --by or --over-time cannot be combined; choose one")
     if over_time is None and (changes or sort == "growth"):
         raise InputError("--changes and --sort growth need dates: add --over-time COLUMN")
     with shown(as_json):
@@ -125,6 +133,9 @@ def topics(
             if tree:
                 branch = model.hierarchy()
                 print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
+            elif levels:
+                frame = model.levels.frame()
+                print_json(model.levels) if as_json else _show_levels(model.levels)
             elif as_json:
                 print_json(model.topics)
             else:
@@ -134,6 +145,22 @@ def topics(
         _write_views(run, out, by, over_time, every, day_first)
     elif out is not None and not tree:
         _write(frame, out)
+
+
+def _show_levels(levels: Levels) -> None:
+    """The levels as a tree, and what speaks for each."""
+    from rich.text import Text
+
+    out = console()
+    out.print(Text(f"levels: {levels.in_short()}", style="bold"))
+    for level in levels[:-1]:
+        evidence = (
+            f"agreement of halves of the vocabulary {level.agreement:.2f}, by chance {level.chance:.2f}"
+        )
+        out.print(Text(f"{len(level)} groups: {evidence}"))
+    if len(levels) == 1:
+        out.print(Text("the words of the topics show no groups of topics beyond chance"))
+    out.print(Text(safe_lines(str(levels))))
 
 
 def topics_table(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.explore.opened import OpenedRun
-from coterie.explore.schemas_map import MapGroup, MapNames, MapWord
+from coterie.explore.schemas_map import MapGroup, MapLevel, MapNames, MapWord
 from coterie.explore.selection import priority
 from coterie.map.colours import GROUNDS, colours
 from coterie.map.groups import FEWEST, Group, groups_of
 from coterie.map.picture import Topic, draw_map
 from coterie.map.words import neighbourhood_words
+from coterie.report.levels import levels_of
 
 #: Distinct texts whose words are looked at, and points of a picture.
 _TEXTS, _POINTS = 20_000, 20_000
@@ -19,7 +20,17 @@ _TEXTS, _POINTS = 20_000, 20_000
 def map_names(opened: OpenedRun) -> MapNames:
     """Groups of topics, and words of neighbourhoods once texts are counted."""
     words = _words(opened) if opened.counted.ready else None
-    return MapNames(groups=[MapGroup(**vars(one)) for one in _groups(opened)], words=words)
+    groups = [MapGroup(**vars(one)) for one in _groups(opened)]
+    return MapNames(groups=groups, levels=_levels(opened), words=words)
+
+
+def _levels(opened: OpenedRun) -> list[MapLevel]:
+    names = {topic.id: topic.label for topic in opened.topics}
+    found = levels_of(opened.model.levels, list(names), opened.text_map().topics.positions, float)
+    for level in found:
+        for group in level["groups"]:
+            group["label"] = group["label"] or names[group["topics"][0]]
+    return [MapLevel(**level) for level in found]
 
 
 def _groups(opened: OpenedRun) -> list[Group]:

@@ -15,6 +15,25 @@ class MapGroup(BaseModel):
     at: tuple[float, float]
 
 
+class LevelGroup(BaseModel):
+    """Topics that are one group at a level."""
+
+    label: str
+    size: int = Field(description="texts")
+    share: float
+    topics: list[int] = Field(description="ids, the largest first")
+    colour: str
+    at: tuple[float, float]
+
+
+class MapLevel(BaseModel):
+    """A level above the topics."""
+
+    groups: list[LevelGroup]
+    agreement: float = Field(description="how far two halves of the vocabulary agree on the groups")
+    chance: float = Field(description="what topics without groups reach")
+
+
 class MapWord(BaseModel):
     """A word of a neighbourhood."""
 
@@ -28,6 +47,7 @@ class MapNames(BaseModel):
     """Names for a look from far, and for a close one."""
 
     groups: list[MapGroup] = Field(description="none for few topics")
+    levels: list[MapLevel] = Field(description="the coarsest first; none where the words show no groups")
     words: list[MapWord] | None = Field(description="null until texts are counted")
 
 

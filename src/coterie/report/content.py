@@ -18,6 +18,7 @@ from coterie.report import checks, wording
 from coterie.report.facts import NONE, Facts
 from coterie.report.findings import findings
 from coterie.report.groups import Columns, by_class, changes_of, over_time, usable_dates
+from coterie.report.levels import levels_of
 from coterie.report.page import embedded
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic
@@ -62,6 +63,9 @@ def content(
         "topics": _cards(facts, topics),
         "map": {**_map(facts), "groups": _groups(facts, topics)},
         "similarity": _similarity(facts, topics),
+        "levels": levels_of(
+            model.levels, facts.ids, facts.map.positions, lambda value: round(_STEPS * value)
+        ),
         "tree": _branch(model.hierarchy()) if len(topics) > 1 else None,
         "time": over_time(columns, of_texts, len(topics), found),
         "classes": by_class(columns, of_texts, len(topics), model.labels_),

@@ -25,7 +25,7 @@ from coterie.report.wording import many, share
 _CONTENT = '<script type="application/json" id="content">'
 #: Modules, each after those it imports from. No name is in both folders.
 _SHARED = ("dom.js", "numbers.js", "charts.js", "map-view.js", "map-layout.js", "map-shade.js", "map-save.js")
-_OWN = ("content.js", "pictures.js", "map.js", "sections.js", "page.js")
+_OWN = ("content.js", "levels.js", "pictures.js", "map.js", "sections.js", "page.js")
 _MODULE_LINE = re.compile(r"\s*(import|export)\b|.*\bimport\s*[(.]")
 _IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "\./([\w-]+\.js)";')
 _EXPORT = re.compile(r"export ((?:const|function|class) (\w+)\b.*)")

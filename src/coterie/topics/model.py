@@ -31,6 +31,7 @@ from coterie.topics.collection import BATCH, Collection, TextStore
 from coterie.topics.columns import Columns, take, texts_of
 from coterie.topics.editing import Edited, Edits, State
 from coterie.topics.edits import Edit, checked_edits
+from coterie.topics.levels import Groupings, Levels
 from coterie.topics.naming import readable_terms
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.score import bits_per_term
@@ -85,6 +86,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         ``model.edits.rename(0, "Late parcels")``.
     plot
         Figures: ``model.plot.topics()`` and others (`coterie.figures`).
+    levels
+        From a few groups of topics to the topics themselves, as many levels as the texts show.
     labels_
         The topic id of each text that was fitted.
     number_of_topics_
@@ -122,6 +125,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     #: What the encoder says of a few texts, by which it is recognised, and whether it was since the load.
     _probe: Vectors | None = None
     _checked_source: bool = True
+    _groupings: Groupings | None = None
 
     def __init__(
         self,
@@ -378,6 +382,16 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         usable = readable_terms(self.vectorizer_, self.state.edited.scorer.banned)
         names = self.vectorizer_.vocabulary_.display
         return tree(topics, described.centers, described.counts, names, usable)
+
+    @property
+    def levels(self) -> Levels:
+        """Groups of topics, the coarsest level first, and the topics themselves as the last; print it.
+
+        A level is offered only where two halves of the vocabulary group the topics alike, beyond chance.
+        """
+        self._check_fitted()
+        self._groupings = Groupings.of(self, self._groupings)
+        return self._groupings.levels(self)
 
     # --- files
 

@@ -78,6 +78,7 @@ function startMap() {
     });
     createTime(byId("map"));
     createColour(byId("map"), () => parts.map.recolour());
+    subscribe(["level", "levels"], () => parts.map.level());
   } catch (error) {
     byId("map").replaceChildren(h("div", { class: "empty" }, h("p", {}, "The map cannot be drawn: ", bdi(error.message)), h("p", {}, "The list and the table show the same texts.")));
   }

@@ -7,7 +7,7 @@ const WORDS = [2.2, 4.5, 10], GROUPS = 1.7, GROUP = 16.5, FAR = 1.3; // closer t
 
 export class Names {
   constructor(layer, lines) {
-    Object.assign(this, { layer, lines, topics: [], groups: [], words: [], texts: [], shown: [], widths: new Map(), elements: new Map(), seen: null });
+    Object.assign(this, { layer, lines, topics: [], groups: [], over: null, words: [], texts: [], shown: [], widths: new Map(), elements: new Map(), seen: null });
     this.brush = document.createElement("canvas").getContext("2d");
   }
 
@@ -19,6 +19,12 @@ export class Names {
   /** Take groups and words when they are there. */
   more({ groups, words }) {
     Object.assign(this, { groups, words: words || [], seen: null });
+  }
+
+  /** Name these groups instead of topics; null names topics. */
+  level(over) {
+    Object.assign(this, { over, seen: null });
+    this.clear();
   }
 
   /** Texts beside their points, where only few are in sight: [{ row, text, at }]. */
@@ -82,17 +88,17 @@ export class Names {
 
   /** Whether so much is in sight that groups stand for most of their topics. */
   far(view) {
-    return this.groups.length > 0 && view.zoom < FAR;
+    return this.over !== null || (this.groups.length > 0 && view.zoom < FAR);
   }
 
   /** What could stand on the map at this zoom, the most important first. */
   wanted(view, chosen, narrow) {
-    const { zoom } = view, { topics, groups } = this, sizes = typeSizes(topics, view);
+    const { zoom } = view, { topics } = this, groups = this.over || this.groups, sizes = typeSizes(topics, view);
     const named = topics.map((topic, at) => ({ kind: "topic", key: `t${topic.id}`, topic: at, spot: topic.at, lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)),
       size: sizes[at], far: narrow ? 4 : 6 }));
     const first = chosen < 0 ? [] : [named[chosen]], largest = named.filter((_, at) => at !== chosen && topics[at].size).sort((a, b) => topics[b.topic].size - topics[a.topic].size);
-    const others = this.far(view) ? largest.slice(0, fromFar(view, narrow).topics) : largest;
-    const above = zoom < GROUPS ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4, middle: true })) : [];
+    const others = this.over ? [] : this.far(view) ? largest.slice(0, fromFar(view, narrow).topics) : largest;
+    const above = this.over || zoom < GROUPS ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4, middle: true })) : [];
     const texts = this.texts.map((one) => ({ kind: "text", key: `x${one.row}`, topic: -1, spot: one.at, lines: wrapped(cut(one.text, 110), 40), size: 11.5 }));
     const level = WORDS.filter((from) => zoom >= from).length - 1, taken = new Set(topics.filter((topic) => topic.label).flatMap((topic) => (zoom < 10 ? topic.label.split(", ") : [])));
     const words = texts.length ? [] : this.words.filter((word) => word.level === level && !taken.has(word.term)).sort((a, b) => b.texts - a.texts)

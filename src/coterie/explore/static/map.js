@@ -20,7 +20,7 @@ import { drawShading, shading } from "./map-shade.js";
 import { Tip } from "./map-tip.js";
 import { View } from "./map-view.js";
 import { elsewhere } from "./counts.js";
-import { state, subscribe, update } from "./state.js";
+import { groupsShown, state, subscribe, update } from "./state.js";
 
 const READABLE = 90; // texts are written beside their points when no more are in sight
 const WIDE = FIRST_POINTS, CLOSE = 20000; // with the ghosts of a filter never more than 50,000 points, however many texts there are
@@ -93,10 +93,11 @@ class TextMap {
     this.element.classList.toggle("nothing", !overview);
     if (!overview) return this.empty();
     const before = this.overview, other = !before || before.name !== overview.name;
+    if (other) update({ levels: [], level: null });
     if (before && !other && before.version === overview.version) { this.overview = overview; return undefined; }
     const chosen = this.chosen >= 0 && !other ? before.topics[this.chosen].id : null;
     this.overview = overview;
-    this.colours = overview.topics.map((topic) => [1, 3, 5].map((from) => parseInt(topic.colour.slice(from, from + 2), 16)));
+    this.takeColours();
     this.view.frame(overview.extent);
     this.names.show(overview.topics);
     this.tip.clear();
@@ -117,6 +118,7 @@ class TextMap {
       const found = await this.asking.names((signal) => get(runPath("/map/names", name), {}, { signal }));
       if (!this.overview || this.overview.name !== name || this.overview.version !== version) return;
       this.names.more(found);
+      update({ levels: found.levels });
       this.paint();
       if (!found.words) setTimeout(() => { if (this.overview && this.overview.version === version) this.askNames(); }, 2500);
     } catch (error) {
@@ -174,6 +176,21 @@ class TextMap {
     if (JSON.stringify(wanted) === JSON.stringify(this.params)) return;
     this.params = wanted;
     if (this.overview) this.fetch();
+  }
+
+  /** Colours of topics, or of the groups they are in. */
+  takeColours() {
+    const of = new Map((groupsShown() || []).flatMap((group) => group.topics.map((id) => [id, group.colour])));
+    this.colours = this.overview.topics.map(({ id, colour }) => of.get(id) || colour).map((colour) => [1, 3, 5].map((from) => parseInt(colour.slice(from, from + 2), 16)));
+  }
+
+  /** Another level is shown: names and colours of groups, or of topics. */
+  level() {
+    if (!this.overview) return;
+    this.takeColours();
+    this.names.level(groupsShown());
+    this.load();
+    this.paint();
   }
 
   /** The points get other colours (state.colour, or what it needs is known by now). */

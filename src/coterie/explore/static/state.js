@@ -22,6 +22,7 @@ const START = {
   ready: false, // texts of the run are counted: search by meaning and similar texts are there
   gone: false, // the server does not answer
   dropped: null, // a file that was dropped on the page, for the view "start"
+  levels: [], level: null, // levels above the topics, as /map/names gives them; the number of the one shown, null for topics
   reach: [0, 1], // confidences that occur on the map: its colours go from one to the other
   stirred: 0, // rises when what is shown should be asked for again (the server came back)
 };
@@ -88,6 +89,8 @@ export function textsAsked() {
 export const tooEarly = () => state.mode === "meaning" && state.q.trim() !== "" && !state.ready;
 /** Texts of a page of the table. */
 export const PAGE = 50;
+/** The groups of topics to show, null where topics are shown one by one. */
+export const groupsShown = () => (state.level === null ? null : state.levels[state.level]?.groups ?? null);
 /** State without any filter, to clear them all. */
 export const noFilters = () => ({ topics: [], q: "", least: null, most: null, classes: [], only: [], since: null, until: null, lasso: null, known: null });
 export const filtered = () => Object.keys(filters()).length > 0;

@@ -3,7 +3,7 @@ import { bdi, button, byId, h } from "./dom.js";
 import { count, decimal, many, percent } from "./numbers.js";
 import { announce, trendArrow } from "./ui.js";
 import { matchesOf } from "./counts.js";
-import { state, subscribe, update } from "./state.js";
+import { groupsShown, state, subscribe, update } from "./state.js";
 import { chooseTopic } from "./run.js";
 
 const MANY = 12; // from so many topics on a box to find one is worth its room
@@ -21,9 +21,10 @@ export function createTopics() {
   const sort = h("select", { "aria-label": "Order of the topics", class: "quiet-select", onchange: () => update({ order: sort.value }) },
     Object.entries(SORTS).map(([value, name]) => h("option", { value }, name)));
   const find = h("input", { type: "search", placeholder: "find a topic", "aria-label": "Find a topic by its words", class: "find", hidden: true,
-    oninput: () => { view.wanted = find.value.toLowerCase(); draw(); announce(many(list.children.length, "topic")); },
+    oninput: () => { view.wanted = find.value.toLowerCase(); draw(); announce(many(list.querySelectorAll("[data-id]").length, "topic")); },
     onkeydown: (event) => { if (event.key === "ArrowDown") { event.preventDefault(); move(list, 0); } } });
-  byId("topics-tools").replaceChildren(find, sort);
+  const levels = h("fieldset", { class: "levels", hidden: true });
+  byId("topics-tools").replaceChildren(find, sort, levels);
 
   function draw() {
     const { overview } = state;
@@ -37,7 +38,8 @@ export function createTopics() {
     const most = Math.max(...overview.topics.map((topic) => matchesOf(topic.id) ?? topic.size), 1);
     const shown = sorted(overview.topics.filter(matches));
     const focused = document.activeElement && list.contains(document.activeElement) ? document.activeElement.dataset.id : null;
-    list.replaceChildren(...shown.map((topic) => item(topic, most)));
+    const groups = groupsShown();
+    list.replaceChildren(...(groups ? groups.flatMap((group) => grouped(group, shown, most)) : shown.map((topic) => item(topic, most))));
     byId("topics-list").replaceChildren(shown.length ? list : none(overview));
     mark();
     if (focused !== null) list.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
@@ -51,22 +53,44 @@ export function createTopics() {
   function mark() {
     const chosen = new Set(state.topics);
     let entry = null;
-    for (const one of list.querySelectorAll("button")) {
+    for (const one of list.querySelectorAll("button[data-id]")) {
       const id = Number(one.dataset.id), is = chosen.has(id);
       one.setAttribute("aria-pressed", is);
       one.tabIndex = -1;
       if (id === state.topic) entry = one;
     }
-    entry = entry || list.querySelector("button");
+    entry = entry || list.querySelector("button[data-id]");
     if (entry) entry.tabIndex = 0;
     list.classList.toggle("some", chosen.size > 0);
     drawFoot(foot);
   }
 
   byId("topics").append(foot);
-  subscribe(["overview", "counts", "order"], draw);
+  subscribe(["overview", "counts", "order", "level", "levels"], draw);
+  subscribe(["overview", "levels", "level"], () => drawLevels(levels));
   subscribe("topics", () => { mark(); list.querySelector(`[data-id="${state.topic}"]`)?.scrollIntoView({ block: "nearest" }); });
   draw();
+}
+
+/** A button for each level, from the broadest on; nothing where topics are the only one. */
+function drawLevels(box) {
+  const { overview, levels } = state, focused = box.contains(document.activeElement);
+  box.hidden = !overview || !levels.length;
+  if (box.hidden) return;
+  if (state.level !== null && state.level >= levels.length) { update({ level: null }); return; }
+  const option = (level, said, title) => h("label", { title }, h("input", { type: "radio", name: "level", checked: state.level === level, onchange: () => update({ level }) }), h("span", {}, said));
+  box.replaceChildren(h("legend", { class: "hidden" }, "Level"),
+    ...levels.map(({ groups, agreement, chance }, level) => option(level, many(groups.length, "group"), `Two halves of the vocabulary agree on these groups: ${decimal(agreement)}, by chance ${decimal(chance)}`)),
+    option(null, many(overview.topics.length, "topic"), "The topics, one by one"));
+  if (focused) box.querySelector(":checked").focus();
+}
+
+/** A group and those of its topics that are shown. */
+function grouped(group, shown, most) {
+  const inside = shown.filter((topic) => group.topics.includes(topic.id)).map((topic) => item({ ...topic, colour: group.colour }, most));
+  return inside.length ? [h("li", {}, h("button", { type: "button", class: "group", title: `${group.label}\n${many(group.size, "text")} · ${percent(group.share)}: show the texts of these ${many(group.topics.length, "topic")}`,
+    onclick: () => update({ topics: [...group.topics], row: null, try: null }, { push: true }) },
+  h("span", { class: "swatch", "--shade": group.colour, "aria-hidden": "true" }), h("span", { class: "number quiet" }, percent(group.share)), h("span", { class: "name two-lines" }, bdi(group.label)))), ...inside] : [];
 }
 
 function drawFoot(foot) {
@@ -110,7 +134,7 @@ function chosen(id, more) {
 }
 
 function keys(event) {
-  const list = event.currentTarget, all = [...list.querySelectorAll("button")], at = all.indexOf(document.activeElement);
+  const list = event.currentTarget, all = [...list.querySelectorAll("button[data-id]")], at = all.indexOf(document.activeElement);
   const step = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1, PageDown: at + 10, PageUp: at - 10 }[event.key];
   if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
@@ -118,7 +142,7 @@ function keys(event) {
 }
 
 function move(list, to) {
-  const all = list.querySelectorAll("button");
+  const all = list.querySelectorAll("button[data-id]");
   if (!all.length) return;
   all.forEach((one) => { one.tabIndex = -1; });
   all[to].tabIndex = 0;

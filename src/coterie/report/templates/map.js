@@ -9,16 +9,30 @@ const FAR = 1.3; // nearer than this all topics are named, without groups
 
 export class TopicMap {
   constructor(canvas, points, tell) {
-    Object.assign(this, { canvas, points, tell, brush: canvas.getContext("2d"), chosen: -1, at: -1 });
+    Object.assign(this, { canvas, points, tell, brush: canvas.getContext("2d"), chosen: -1, at: -1, groups: null });
     this.view = new View(() => {
       canvas.style.touchAction = this.view.zoom > 1.05 ? "none" : ""; // a finger scrolls the page until there is more to see
       this.draw();
     }, 40);
     this.view.frame(points.extent);
-    this.shade = shading(points, topics.map(({ colour }) => [1, 3, 5].map((from) => parseInt(colour.slice(from, from + 2), 16))));
+    this.colour();
     this.view.all(true);
     this.listen();
     this.resize();
+  }
+
+  /** Colours of topics, or of the groups they are in. */
+  colour() {
+    const of = new Map((this.groups || []).flatMap((group) => group.topics.map((id) => [id, group.colour])));
+    this.colours = topics.map(({ id, colour }) => of.get(id) || colour);
+    this.shade = shading(this.points, this.colours.map((colour) => [1, 3, 5].map((from) => parseInt(colour.slice(from, from + 2), 16))));
+  }
+
+  /** Show groups of topics, or topics if they are null. */
+  level(groups) {
+    this.groups = groups;
+    this.colour();
+    this.draw();
   }
 
   resize() {
@@ -48,7 +62,7 @@ export class TopicMap {
     const { view } = this, { x, y, topic } = this.points, many = x.length, dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const size = Math.min(1.7 * Math.sqrt(view.zoom) + (many < 60 ? 2.5 : many < 800 ? 0.9 : 0), 6);
     for (let place = 0; place < topics.length; place++) {
-      brush.fillStyle = topics[place].colour;
+      brush.fillStyle = this.colours[place];
       brush.globalAlpha = this.chosen < 0 ? (dark ? 0.8 : 0.6) : this.chosen === place ? 0.85 : 0.1;
       for (const at of this.members(place)) {
         const [left, top] = view.screen(x[at], y[at]);
@@ -66,7 +80,7 @@ export class TopicMap {
     brush.lineWidth = 2;
     brush.strokeStyle = tint.ink;
     brush.stroke();
-    brush.fillStyle = topics[topic[this.at]].colour;
+    brush.fillStyle = this.colours[topic[this.at]];
     brush.fill();
   }
 
@@ -85,7 +99,8 @@ export class TopicMap {
     const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: sizes[at],
       lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)), far: narrow ? 4 : 6 }));
     if (this.chosen >= 0) names.unshift(...names.splice(this.chosen, 1));
-    const areas = this.points.groups || [], far = areas.length && view.zoom < FAR ? fromFar(view, narrow) : null; // older reports have no groups
+    const areas = this.groups || this.points.groups || [], far = areas.length && (this.groups || view.zoom < FAR) ? fromFar(view, narrow) : null; // older reports have no groups
+    if (this.groups && this.chosen < 0) far.topics = 0;
     const groups = far ? areas.map(({ label, at }) => ({ topic: -1, at: view.screen(...at), size: narrow ? 13 : 16, far: 4, middle: true, lines: wrapped(label.toUpperCase(), narrow ? 14 : 24) })) : [];
     const some = far ? [...names.slice(0, this.chosen < 0 ? 0 : 1), ...groups, ...names.slice(this.chosen < 0 ? 0 : 1, far.topics)] : names;
     const placed = placeNames(some.filter(({ topic }) => topic < 0 || topics[topic].size), view, { width, crowd: new Crowd(this.points, view, this.chosen), most: Math.max((view.width * view.height) / 7000, 10), room: far ? far.room : undefined });

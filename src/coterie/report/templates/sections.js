@@ -2,6 +2,7 @@
 import { histogram, timeline } from "./charts.js";
 import { content, section, topicLink, topics } from "./content.js";
 import { bdi, button, byId, cut, day, h, swatch, track } from "./dom.js";
+import { followLevel, levelControl } from "./levels.js";
 import { TopicMap } from "./map.js";
 import { savePicture } from "./map-save.js";
 import { count, decimal, many, percent } from "./numbers.js";
@@ -55,9 +56,22 @@ export function sizesPart() {
     track(topic.size / most, topic.colour), h("span", { class: "number" }, count(topic.size)),
     h("span", { class: "number quiet" }, percent(topic.share)),
     h("span", { class: "terms" }, bdi(topic.terms.slice(3).map(([term]) => term).join(", ")))));
+  const list = h("ol", { class: "sizes" }, topics.map(row)), rows = new Map(topics.map((topic, place) => [topic.id, list.children[place]]));
+  followLevel((groups) => {
+    const inOrder = topics.map(({ id }) => rows.get(id)), shade = new Map((groups || []).flatMap((group) => group.topics.map((id) => [id, group.colour])));
+    for (const { id, colour } of topics) rows.get(id).querySelector(".fill").style.setProperty("--shade", shade.get(id) || colour);
+    list.replaceChildren(...(groups ? groups.flatMap((group) => [h("li", { class: "group" }, swatch(group), h("strong", {}, bdi(group.label)),
+      h("span", { class: "number" }, many(group.size, "text")), h("span", { class: "number quiet" }, percent(group.share))), ...group.topics.map((id) => rows.get(id))]) : inOrder));
+  });
   return section("sizes", "Topics by size",
     h("p", { class: "quiet" }, "Number, label, texts, share of all texts, and further words. ", changes ? "An arrow marks a clear change of the share. " : "", "Click to go to the topic."),
-    h("ol", { class: "sizes" }, topics.map(row)));
+    levelControl("sizes-level"), levelNote(), list);
+}
+
+/** What speaks for the groups. */
+function levelNote() {
+  const said = (content.levels || []).map(({ groups, agreement, chance }) => `${groups.length} groups: ${decimal(agreement)}, by chance ${decimal(chance)}`);
+  return said.length ? h("p", { class: "quiet small" }, "Groups of topics are offered where two halves of the vocabulary group topics alike. Agreement for ", said.join("; "), ".") : null;
 }
 
 export function mapPart() {
@@ -82,15 +96,15 @@ export function mapPart() {
   choice.addEventListener("change", () => map.choose(Number(choice.value)));
   tell(-1, -1);
   const part = section("map", "Map",
-    h("p", { class: "quiet" }, "Each point is a text, in the colour of its topic. Texts with similar words are close together. The larger a name, the larger its topic. ",
+    h("p", { class: "quiet" }, `Each point is a text, in the colour of its topic${(content.levels || []).length ? " or group" : ""}. `, "Texts with similar words are close together. The larger a name, the larger its topic. ",
       shown < points.known ? `The map shows a sample of ${count(shown)} of ${count(points.known)} distinct texts.` : ""),
-    h("div", { class: "controls no-print" }, h("label", { for: "map-topic" }, "Show"), choice),
+    h("div", { class: "controls no-print" }, h("label", { for: "map-topic" }, "Show"), choice, levelControl("map-level")),
     h("div", { class: "map-row" }, frame, readout),
     h("p", { class: "no-print save" }, "Save the picture: ", ["svg", "png"].map((kind) => h("button", { type: "button",
       onclick: () => savePicture(content.picture, "map", kind) }, kind.toUpperCase()))),
     h("p", { id: "map-help", class: "quiet small no-print" }, finger ? "Zoom in with +; then drag to move."
       : "Drag to move. Click the map to zoom with the wheel. Keys: arrows move from text to text, + and − zoom, Enter opens the topic, 0 shows all."));
-  return { part, start: () => { map = new TopicMap(canvas, points, tell); } };
+  return { part, start: () => { map = new TopicMap(canvas, points, tell); followLevel((groups) => map.level(groups)); } };
 }
 
 function textsList(texts, empty) {
