@@ -93,7 +93,7 @@ def test_every_method_gives_tables(name, kind):
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_tables_everywhere_change_no_topic(model, kind):
     with sklearn.config_context(transform_output=kind):
-        again = TopicModel(n_topics=4, seed_words={"cards": ["card"]}).fit(TEXTS)
+        again = TopicModel(n_topics=4, predefined={"cards": ["card"]}).fit(TEXTS)
         again.edits.ban("driver")
         nystrom = TopicModel(n_topics=4, method="nystrom").fit(TEXTS)
         assert len(set(nystrom.predict(TEXTS).tolist())) == 4

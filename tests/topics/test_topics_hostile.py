@@ -92,7 +92,7 @@ def test_a_table_of_topics_and_terms_that_would_fill_the_memory(packed, tmp_path
     assert "1,000 topics with 1,000,000 terms, which need 8,000,000,000 bytes" in told
 
 
-@pytest.mark.parametrize("name", ["language", "seed_words", "method"])
+@pytest.mark.parametrize("name", ["language", "predefined", "method"])
 def test_what_could_not_be_saved_is_not_loaded(packed, tmp_path, name):
     state = packed["coterie"]
     write_state(tmp_path / "m", "model", state | {"parameters": state["parameters"] | {name: 5}})

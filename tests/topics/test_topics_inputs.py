@@ -229,7 +229,7 @@ def test_parameters_come_back():
     again = clone(model)
     assert again is not model
     assert again.get_params(deep=False).keys() == {
-        "n_topics", "method", "language", "vectorizer", "seed_words", "embeddings", "keep_boilerplate",
+        "n_topics", "method", "language", "vectorizer", "predefined", "embeddings", "keep_boilerplate",
         "random_state",
     }  # fmt: skip
     assert again.n_topics == 4
@@ -242,7 +242,7 @@ def test_parameters_come_back():
 
 def test_fitting_changes_no_parameter():
     vectorizer = Vectorizer(min_df=2)
-    model = TopicModel(3, vectorizer=vectorizer, seed_words={"Post": ["parcel"]}).fit(TEXTS)
+    model = TopicModel(3, vectorizer=vectorizer, predefined={"Post": ["parcel"]}).fit(TEXTS)
     assert model.vectorizer is vectorizer
     assert not hasattr(vectorizer, "vocabulary_")
     assert shown(clone(model).fit(TEXTS)) == shown(model)
@@ -290,7 +290,7 @@ def test_before_a_fit_there_is_nothing_to_ask(ask, tmp_path):
         {"embeddings": 7},
         {"embeddings": "other"},
         {"method": "nmf", "embeddings": "static"},
-        {"method": "nmf", "seed_words": {"Post": ["parcel"]}},
+        {"method": "nmf", "predefined": {"Post": ["parcel"]}},
     ],
 )
 def test_wrong_parameters_are_told(wrong):

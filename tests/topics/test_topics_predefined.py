@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from coterie.topics.picture import map_picture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -180,7 +179,7 @@ def test_a_topic_that_no_text_is_about_is_told_and_stays_without_texts(said, tmp
 
 @pytest.mark.filterwarnings("ignore:no text belongs")
 def test_the_map_names_no_topic_without_texts():
-    picture = map_picture(TopicModel(4, predefined={"Mail": ["parcel"], "Sea": ["submarine"]}).fit(TEXTS))
+    picture = TopicModel(4, predefined={"Mail": ["parcel"], "Sea": ["submarine"]}).fit(TEXTS).plot.map().svg
     assert "Mail" in picture
     assert "Sea" not in picture
 

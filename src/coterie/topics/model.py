@@ -210,7 +210,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         self._check_fitted()
         if not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:
             raise InputError(f"min_confidence must be a number from 0 to 1, got {shown(min_confidence)}")
-        shape = texts_of(texts, self.columns)[1]
+        texts, shape = texts_of(texts, self.columns)
         with one_blas_thread():
             return answers_to(self, self._batches(texts, embeddings)).at_least(min_confidence).shaped(shape)
 
