@@ -50,7 +50,7 @@ def model():
 @pytest.fixture(scope="module")
 def saved(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved") / "model"
-    model.save(folder)
+    model.save(folder, texts=False)
     return folder
 
 

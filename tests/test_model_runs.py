@@ -52,7 +52,7 @@ def model():
 @pytest.fixture(scope="module")
 def run(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
-    model.save(folder, texts=True)
+    model.save(folder)
     return folder
 
 
@@ -137,7 +137,7 @@ KINDS = {
 def test_runs_of_other_texts_open_again(kind, tmp_path):
     text = "subject" if kind in ("twice", "odd") else None if kind == "tokens" else "text"
     model = TopicModel(n_topics=2).fit(KINDS[kind], text=text)
-    model.save(tmp_path / "run", texts=True)
+    model.save(tmp_path / "run")
     opened = open_run(tmp_path / "run")
     assert opened.texts().to_list() == model.collection.texts.memory.to_list()
     assert opened.with_texts().labels_.tolist() == model.labels_.tolist()
@@ -145,13 +145,13 @@ def test_runs_of_other_texts_open_again(kind, tmp_path):
 
 def test_values_beside_the_texts_become_columns(tmp_path):
     model = TopicModel(n_topics=2).fit(TEXTS, date=DAYS, classes=TEAMS)
-    model.save(tmp_path / "run", texts=True)
+    model.save(tmp_path / "run")
     opened = open_run(tmp_path / "run")
     assert opened.input().columns == ["text", "date", "class"]
     assert opened.info["data"]["label"] == "class"
     table = tickets().rename(columns={"created": "date"})
     beside = TopicModel(n_topics=2).fit(table, text="subject", date=DAYS)
-    beside.save(tmp_path / "run", texts=True)  # the folder of a run is replaced
+    beside.save(tmp_path / "run")  # the folder of a run is replaced
     assert open_run(tmp_path / "run").info["data"]["date"] == "date_2"
 
 
@@ -160,16 +160,16 @@ def test_a_file_that_was_fitted_in_python_is_saved_with_its_columns(tmp_path):
     model = TopicModel(n_topics=2).fit(
         read_texts(tmp_path / "tickets.csv", "subject"), date="created", classes=TEAMS
     )
-    model.save(tmp_path / "run", texts=True)
+    model.save(tmp_path / "run")
     opened = open_run(tmp_path / "run")
     assert opened.input().columns == ["id", "subject", "created", "team", "class"]
     assert opened.with_texts().labels_.tolist() == model.labels_.tolist()
 
 
 def test_a_model_has_no_texts_and_says_so(model, tmp_path):
-    model.save(tmp_path / "model")
+    model.save(tmp_path / "model", texts=False)
     assert {path.name for path in (tmp_path / "model").iterdir()} == {"state.json", "arrays.safetensors"}
-    with pytest.raises(InputError, match=r"contains a model without its texts, not a run; .*texts=True"):
+    with pytest.raises(InputError, match=r"contains a model without its texts, not a run; "):
         open_run(tmp_path / "model")
     loaded = TopicModel.load(tmp_path / "model")
     for use in (
@@ -180,7 +180,7 @@ def test_a_model_has_no_texts_and_says_so(model, tmp_path):
         with pytest.raises(InputError, match=r"need the fitted texts, which a loaded model does not have"):
             use()
     with pytest.raises(InputError, match=r"contains files but no run\.json"):
-        model.save(tmp_path / "model", texts=True)
+        model.save(tmp_path / "model")
 
 
 # --- the live page

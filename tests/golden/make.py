@@ -63,6 +63,6 @@ def made_with_encoder():
 if __name__ == "__main__":
     for name, model in (("model", made()), ("encoder", made_with_encoder())):
         folder = Path(__file__).parent / f"{name}-{FORMAT}"
-        model.save(folder)
+        model.save(folder, texts=False)
         text = json.dumps(answers(model), ensure_ascii=False, indent=1)
         (folder / "answers.json").write_text(text + "\n", encoding="utf-8")

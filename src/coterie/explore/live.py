@@ -58,7 +58,7 @@ class LivePage:
             time.sleep(0.02)
         if not self._server.started:
             self.stop()
-            raise InputError("the live page could not be started; model.save(folder, texts=True) and "
+            raise InputError("the live page could not be started; model.save(folder) and "
                              "'coterie explore FOLDER' say why")  # fmt: skip
 
     @property

@@ -120,7 +120,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     if not path.exists() and (folder / STATE_FILE).exists():
         raise InputError(
             f"{folder} contains a model without its texts, not a run; in Python, "
-            "model.save(folder, texts=True) saves a run"
+            "model.save(folder) of a fitted model saves a run"
         )
     if not path.exists():
         raise InputError(

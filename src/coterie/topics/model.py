@@ -17,7 +17,7 @@ from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import Vectors
 from coterie.engines import Block
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError, shown
+from coterie.errors import InputError, check_flag, shown
 from coterie.estimator import check_count
 from coterie.progress import automatic
 from coterie.results import Assignments, Branch, Similar, Topics
@@ -395,16 +395,15 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
 
     # --- files
 
-    def save(self, folder: str | Path, *, texts: bool = False) -> None:
-        """Save the model as JSON and arrays; an existing folder of that kind is replaced.
+    def save(self, folder: str | Path, *, texts: bool | None = None) -> None:
+        """Save a run folder, as ``coterie fit`` writes it, for ``coterie explore`` and the other commands.
 
-        With ``texts=True`` all of a run is saved: the model, the texts with their columns and assignments,
-        topics, map and report, as ``coterie fit`` does, for ``coterie explore`` and the other commands.
+        It holds the model, the texts with their columns and assignments, topics, map and report. With
+        ``texts=False``, and in any case for a model that was loaded, the model alone is saved, as JSON and
+        arrays: terms and a few typical texts. An existing folder of the same kind is replaced.
         """
         self._check_fitted()
-        if not isinstance(texts, bool):
-            raise InputError(f"texts must be True or False, got {shown(texts)}")
-        if texts:
+        if self.collection is not None if texts is None else check_flag("texts", texts):
             from coterie.runs.from_model import save_run
 
             save_run(self, folder)
