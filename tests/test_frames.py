@@ -136,7 +136,7 @@ def test_the_column_is_guessed_and_said(plain):
     numbers = pd.DataFrame({"a": [1.5, 2.5], "b": [1, 2]})
     with pytest.raises(InputError, match="no column that looks like texts; it has 'a', 'b'; text="):
         TopicModel().fit(numbers)
-    assert len(model.assign(pd.DataFrame({"anything": ["my card"]}))) == 1  # the only column
+    assert len(plain.assign(pd.DataFrame({"anything": ["my card"]}))) == 1  # the only column
 
 
 def test_a_saved_model_remembers_the_column(model, tmp_path):
@@ -265,3 +265,12 @@ def test_a_table_survives_the_way_to_pandas_and_back(values):
     if frame["x"].dtype == pl.Null:
         back = back.cast(pl.Null)
     assert back.to_list() == values
+
+
+def test_the_only_column_must_be_the_fitted_one_too():
+    model = TopicModel(n_topics=2).fit(pd.DataFrame({"subject": TEXTS}))
+    with pytest.raises(
+        InputError, match="the table has no column 'subject', which held the texts in the fit"
+    ):
+        model.assign(pd.DataFrame({"number": [1, 2]}))
+    assert len(model.assign(pd.Series(TEXTS[:2], name="number"))) == 2

@@ -1,6 +1,7 @@
 """A model that was fitted in Python as a report, as a run folder, and as a live page."""
 
 import datetime as dt
+import gc
 import http.server
 import re
 import subprocess
@@ -102,6 +103,10 @@ def test_a_run_folder_has_everything_and_opens_again(model, run):
     assert opened.info["data"]["date"] == "created"
     again = opened.with_texts()
     assert again.labels_.tolist() == model.labels_.tolist()
+    # with the dates and classes of the fit, and every other column
+    assert again.over_time()["texts"].to_list() == model.over_time()["texts"].tolist()
+    assert again.by_class()["texts"].to_list() == model.by_class()["texts"].tolist()
+    assert again.by_class("id").equals(again.by_class(list(range(N))))
     assert TopicModel.load(run).predict(tickets()).tolist() == model.predict(tickets()).tolist()
 
 
@@ -205,12 +210,15 @@ def test_the_live_page_answers_until_it_is_stopped(model):
         assert page.model.labels_.tolist() == model.labels_.tolist()
         assert isinstance(page.model.topics.frame(), pd.DataFrame)
         assert page.url in repr(page)
-    assert not folder.exists()
     assert "coterie-explore" not in {thread.name for thread in threading.enumerate()}
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(page.url, timeout=10)
     page.stop()
     assert "stopped" in page._repr_html_()
+    assert page.model.labels_.tolist() == model.labels_.tolist()  # edits made there can still be had
+    del page
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_a_browser_is_opened_unless_a_notebook_shows_the_page(model, monkeypatch):

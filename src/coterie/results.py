@@ -260,6 +260,10 @@ class Topics(tuple[Topic, ...]):
         topics.shape = shape
         return topics
 
+    def __repr__(self) -> str:
+        lines = (f"[{topic.id}] {topic.label} ({topic.size:,})" for topic in self)
+        return "\n".join(lines) or "no topics"
+
     def frame(self) -> Any:
         """Topics as a table of the kind that was fitted; terms and examples are lists."""
         return self.shape.of(self.polars())

@@ -265,8 +265,8 @@ def test_the_share_is_kept_whose_topics_words_and_embeddings_tell_most_of():
 def test_the_decision_is_reported():
     X, truth, vectors = made()
     model = Coterie(6, restarts=2, embeddings=vectors).fit(X)
-    assert model.decision_.startswith(f"The embeddings count for {model.share_:.0%}, which predicts ")
-    assert re.search(r" held-out texts better than \d+%\.$", model.decision_)
+    assert model.decision_.startswith(f"The embeddings count for {model.share_:.0%}: with ")
+    assert re.search(r": with \d+%, held-out texts are predicted worse\.$", model.decision_)
     assert Coterie(6, restarts=2, refine=True, embeddings=vectors).fit(X).decision_.endswith("%.")
     assert Coterie(6, restarts=2).fit(X).decision_ == ""
     noise = np.random.default_rng(0).standard_normal(vectors.shape)

@@ -154,6 +154,18 @@ def test_a_copy_keeps_the_very_vector_of_the_others():
     np.testing.assert_array_equal(folded(vectors, np.array([1, 0, 1, 1]), 2), vectors[[1, 0]])
 
 
+@pytest.mark.parametrize("empty", ["", "n/a", "submarine", "!!!"])
+def test_a_text_without_a_known_word_has_no_topic_whatever_its_vector(empty):
+    texts, E = [empty, *TEXTS], encode([TEXTS[0], *TEXTS])
+    model = TopicModel(3).fit(texts, embeddings=E)
+    assert model.labels_[0] == -1
+    assert model.labels_[1] >= 0
+    answer = model.assign([empty], embeddings=E[:1])[0]
+    assert answer.topic is None
+    assert answer.reason.note == "no known word"
+    assert TopicModel(3, embeddings=encode).fit(texts).labels_[0] == -1
+
+
 def test_edits_work_as_with_any_model():
     model = TopicModel(3).fit(TEXTS, embeddings=encode(TEXTS))
     before = model.labels_
@@ -194,7 +206,7 @@ def test_wrong_embeddings_of_new_texts_are_told(model):
         (encode([*NEW, *NEW]), "got 24 rows for 12 texts"),
         (wide(NEW), "3 columns as in the fit, got 6"),
         (encode, "must be an array"),
-        (None, r"needs those of new texts, too; pass them as assign\(texts, embeddings=E\)"),
+        (None, r"needs those of new texts, too; pass embeddings=E with one row for each text"),
     ]:
         with pytest.raises(InputError, match=message):
             model.assign(NEW, embeddings=embeddings)

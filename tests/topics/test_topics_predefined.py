@@ -1,6 +1,7 @@
 """Topics that somebody named beforehand."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,6 +64,19 @@ def test_a_name_alone_says_what_the_topic_is_about():
     model = TopicModel(2, predefined={"parcel courier": None, "the invoice": ""}).fit(TEXTS)
     assert planted_as("shipping") <= texts_of(model, "parcel courier", TEXTS)
     assert planted_as("billing") <= texts_of(model, "the invoice", TEXTS)
+
+
+def test_a_list_of_names_is_enough():
+    names = [words[0] for words in TOPICS.values()]
+    listed, given = (TopicModel(4, predefined=known).fit(TEXTS) for known in (names, dict.fromkeys(names)))
+    assert [topic.label for topic in listed.topics][: len(names)] == names
+    assert listed.labels_.tolist() == given.labels_.tolist()
+
+
+def test_a_warning_points_to_the_fit():
+    with pytest.warns(UserWarning, match="ignoring words of 'Mail'") as told:
+        TopicModel(3, predefined={"Mail": ["parcel", "submarine"]}).fit(TEXTS)
+    assert {Path(one.filename).name for one in told} == {Path(__file__).name}
 
 
 def test_only_these_means_as_many_topics_as_predefined_and_every_text_in_one():
@@ -230,7 +244,8 @@ def test_names_and_texts_may_be_anything(hostile):
         ({"": ["parcel"]}, "name of a predefined topic"),
         ({3: ["parcel"]}, "name of a predefined topic"),
         ({"Mail": ["van"], " mail ": ["parcel"]}, "two predefined topics are called 'mail'"),
-        (["parcel"], "predefined topics must look like"),
+        ("parcel", "predefined topics must look like"),
+        ([3], "name of a predefined topic"),
         ({name: words[:1] for name, words in TOPICS.items()}, "n_topics must be at least 4"),
     ],
 )

@@ -165,7 +165,7 @@ def decision(found: Sequence[Found], best: Found, embeddings: bool) -> str:
         sentences.append("The embeddings do not fit the texts and are not used.")
     if best.view is not None:
         others = [other.view.share for other in found if other is not best and other.view is not None]
-        tried = f", which predicts held-out texts better than {others[0]:.0%}" if others else ""
+        tried = f": with {others[0]:.0%}, held-out texts are predicted worse" if others else ""
         sentences.append(f"The embeddings count for {best.view.share:.0%}{tried}.")
     if undone:
         witness = "stop words" if best.view is None else "embeddings"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie.embeddings.arrays import Vectors as Vectors
 from coterie.embeddings.arrays import checked as checked
-from coterie.embeddings.named import MODEL2VEC, SENTENCE_TRANSFORMERS, encoder, is_named, is_static
+from coterie.embeddings.named import MODEL2VEC, SENTENCE_TRANSFORMERS, encoder, is_named
 from coterie.embeddings.named import STATIC as STATIC
 from coterie.embeddings.named import static_installed as static_installed
 from coterie.errors import InputError, shown
@@ -58,25 +58,29 @@ def vectors_of(source: Any, texts: Sequence[str], known: npt.NDArray[np.bool_] |
     texts
         The texts; an empty one is passed to the model as a space.
     known
-        Whether each text has a known word. The static model, which has a vector for any string of letters,
-        is not asked about the others.
+        Whether each text has a known word. The others get zeros: a model has a vector for anything.
     """
     if not is_source(source):
+        hint = f"; did you mean '{SENTENCE_TRANSFORMERS}:{source:.100}'?" if isinstance(source, str) else ""
         raise InputError(
             f"embeddings must be an array, a function of texts, an object with encode(texts), {STATIC!r}, "
-            f"'{MODEL2VEC}:NAME' or '{SENTENCE_TRANSFORMERS}:NAME'; got {shown(source)}"
+            f"'{MODEL2VEC}:NAME' or '{SENTENCE_TRANSFORMERS}:NAME'; got {shown(source)}{hint}"
         )
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"texts must be strings, got {text!r} in row {row}")
     given = [text if text.strip() else " " for text in texts]
     if isinstance(source, str):
-        vectors = checked(encoder(source)(given), len(given))
-        if known is None or not is_static(source):
-            return vectors
-        return np.where(known[:, None], vectors, np.float32(0))
-    encode = source.encode if hasattr(source, "encode") else source
-    return checked(encode(given), len(given))
+        encode = encoder(source)
+    else:
+        encode = source.encode if hasattr(source, "encode") else source
+    vectors = checked(encode(given), len(given))
+    return vectors if known is None else known_only(vectors, known)
+
+
+def known_only(vectors: Vectors, known: npt.NDArray[np.bool_]) -> Vectors:
+    """Zeros for a text without a known word, which has no topic."""
+    return np.where(known[:, None], vectors, np.float32(0))
 
 
 def own_array(source: Any) -> Any:

@@ -29,7 +29,8 @@ _SAME_SITE = (
 
 
 class LivePage:
-    """A live page that is open: `url` leads to it, `stop` ends it; it also ends with Python.
+    """A live page that is open: `url` leads to it, `stop` ends it; it also ends with Python. `model` is the
+    model with the edits made there, also after `stop`.
 
     As the last line of a notebook's cell, it is shown there.
     """
@@ -71,12 +72,11 @@ class LivePage:
         return model
 
     def stop(self) -> None:
-        """End the page and remove its temporary folder; a second time does nothing."""
+        """End the page; `model` still has the edits made there. A second time does nothing."""
         self._server.should_exit = True
         if self._thread.is_alive():
             self._thread.join(_PATIENCE)
         self._listener.close()
-        self._temporary.close()
 
     def wait(self) -> None:
         """Keep the page until Ctrl-C, in a script that would end otherwise."""

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError
+from coterie.frames import table_of
 from coterie.map.file import TextMap, read_map
 from coterie.runs.record import (
     EMBEDDINGS,
@@ -37,6 +38,7 @@ from coterie.text.inputs import token_column
 from coterie.text.nulls import without_nulls
 from coterie.topics import TopicModel, state
 from coterie.topics.collection import BATCH, TextStore, collect
+from coterie.topics.columns import Columns
 from coterie.topics.editing import described
 from coterie.topics.vectors import embedded_again
 
@@ -114,10 +116,23 @@ class Run:
         if drawn is not None:
             before = replace(before, description=replace(before.description, known=drawn.known))
         model.collection = collection
+        if texts is None:
+            model.columns = self._columns()
         with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore")  # given when it was fitted
             model.state = described(model, before.edited, before=before)
         return model
+
+    def _columns(self) -> Columns:
+        """The columns of the input, with those of dates and classes that the run was made with."""
+        table, data = table_of(self.input()), self.info["data"]
+        assert table is not None
+        columns = Columns(text=data["column"], table=table)
+        date, classes = (
+            columns.named(data[name], name) if data.get(name) in table.names else None
+            for name in ("date", "label")
+        )
+        return replace(columns, date=date, classes=classes)
 
     def save(self, lock: FolderLock | None = None) -> Run:
         """Write the folder again after edits; refused if another process has changed it since it was opened.

@@ -13,7 +13,7 @@ from coterie.text.columns import SEEN, guess_text
 from coterie.text.inputs import choose_column, listed
 
 
-def text_position(table: Table, name: Hashable | None) -> int:
+def text_position(table: Table, name: Hashable | None, otherwise: str = "text=… names another") -> int:
     """The place of the column with the texts: the one named, the only one, or the one that looks like texts.
 
     A guess is said in a warning, as ``coterie fit`` prints it.
@@ -27,9 +27,7 @@ def text_position(table: Table, name: Hashable | None) -> int:
             f"the table has no column that looks like texts; it has {listed(table.names)}",
             python="text=… says which one holds the texts",
         )
-    warnings.warn(
-        f"the texts are in column {guess[:60]!r}, judging by its values; text=… names another", stacklevel=4
-    )
+    warnings.warn(f"the texts are in column {guess[:60]!r}, judging by its values; {otherwise}", stacklevel=5)
     return unique(table.names).index(guess)
 
 

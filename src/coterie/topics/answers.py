@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.embeddings import Vectors
+from coterie.embeddings import Vectors, known_only
 from coterie.results import Assignments
 from coterie.topics.collection import as_strings
 from coterie.topics.describe import confidence_of, explained
@@ -38,6 +38,8 @@ def score_texts(
     counts, typos = model.vectorizer_.counts_and_typos(texts)
     if embeddings is None:
         embeddings = new_vectors(model, texts, counts)
+    else:
+        embeddings = known_only(embeddings, np.diff(counts.indptr) > 0)
     return model.state.edited.scorer.score(counts, embeddings), typos
 
 

@@ -191,9 +191,12 @@ class Collection:
         """The same with embeddings of the distinct texts; without any where `source` is None."""
         if source is None:
             return replace(self, embeddings=None)
-        known = np.concatenate(list(self.corpus.engine.map(lambda block: np.diff(block.X.indptr) > 0)))
         texts = without_gaps(vectorizer.counted_texts(self.texts.all()[self.first]))
-        return replace(self, embeddings=vectors_of(source, texts.to_list(), known))
+        return replace(self, embeddings=vectors_of(source, texts.to_list(), self.known()))
+
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Which distinct texts have a known word."""
+        return np.concatenate(list(self.corpus.engine.map(lambda block: np.diff(block.X.indptr) > 0)))
 
     def engine(self, banned: Sequence[int] = ()) -> Engine:
         """Row blocks, without the terms that are banned."""

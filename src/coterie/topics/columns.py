@@ -107,9 +107,9 @@ def texts_of(texts: Any, columns: Columns) -> tuple[Any, Shape]:
     table = table_of(texts)
     if table is None:
         return texts, shape
-    name = columns.text if len(table.names) > 1 else None
+    name = columns.text
     try:
-        return table.column(text_position(table, name)), shape
+        return table.column(text_position(table, name, "pass the column itself to name another")), shape
     except NoColumn:
         raise InputError(
             f"the table has no column {name!r}, which held the texts in the fit; it has "

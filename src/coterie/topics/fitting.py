@@ -79,7 +79,7 @@ def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any 
         if isinstance(model.n_topics, int) and len(scorer.ids) < model.n_topics:
             found = "1 topic" if len(scorer.ids) == 1 else f"{len(scorer.ids)} topics"
             warnings.warn(
-                f"{found} instead of {model.n_topics}: no text was left for the others", stacklevel=3
+                f"{found} instead of {model.n_topics}: no text was left for the others", stacklevel=4
             )
         model.state, model._history = editing.described(model, model.fitted, reading), ()
         editing.replay(model, edits)
@@ -157,7 +157,7 @@ def _warn_of_empty(known: Sequence[Known], sizes: Array) -> None:
         names = ", ".join(map(repr, empty[:_MOST_NAMED])) + (", …" if len(empty) > _MOST_NAMED else "")
         warnings.warn(
             f"no text belongs to the predefined {what} {names}; describe it in words of the texts",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

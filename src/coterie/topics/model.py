@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -65,7 +65,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         then counted (`coterie.corpus.foreign`).
     predefined
         Topics you know beforehand: for each name a list of words, a description, or a dict with any of
-        `words`, `description` and `examples` (texts); None if the name says enough. They are topics 0, 1, …
+        `words`, `description` and `examples` (texts); None, or a list of names, if the name says enough. They
+        are topics 0, 1, …
         in this order, even those without a text; new topics follow. `n_topics` counts both, so
         ``n_topics=len(predefined)`` finds only these.
     embeddings
@@ -134,7 +135,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         method: Any = "coterie",
         language: str | Iterable[str] = "english",
         vectorizer: Any = None,
-        predefined: Mapping[str, Any] | None = None,
+        predefined: Mapping[str, Any] | Sequence[str] | None = None,
         embeddings: Any = None,
         keep_boilerplate: bool = False,
         random_state: Any = 0,
@@ -204,8 +205,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def assign(self, texts: Any, *, embeddings: Any = None, min_confidence: float = 0.0) -> Assignments:
         """Assign every text: topic, confidence, second-best topic and reason.
 
-        A text without a known word has no topic, −1; nor has one below `min_confidence`. `embeddings`, one
-        row per text, are needed if the model was fitted with some and has no encoder to make them.
+        A text without a known word has no topic (−1 in arrays); nor has one below `min_confidence`.
+        `embeddings`, one row per text, are needed if the model was fitted with some and has no encoder to
+        make them.
         """
         self._check_fitted()
         if not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:

@@ -53,13 +53,17 @@ def checked_topics(predefined: Any) -> list[Known]:
     """Check what was given as predefined topics: names, and what is said about each; None is none."""
     if predefined is None:
         return []
-    if not isinstance(predefined, Mapping):
+    if isinstance(predefined, (list, tuple)):  # names alone
+        predefined = [(name, None) for name in predefined]
+    elif isinstance(predefined, Mapping):
+        predefined = list(predefined.items())
+    else:
         raise InputError(
-            "predefined topics must look like {'billing': ['invoice', 'refund'], 'app': 'the app is slow'}, "
-            f"got {shown(predefined)}"
+            "predefined topics must look like {'billing': ['invoice', 'refund'], 'app': 'the app is slow'} "
+            f"or ['billing', 'app'], got {shown(predefined)}"
         )
     topics, names = [], set[str]()
-    for name, said in predefined.items():
+    for name, said in predefined:
         if not isinstance(name, str) or not name.strip() or not is_unicode(name):
             raise InputError(f"the name of a predefined topic must be text, got {shown(name)}")
         if (folded := name.strip().casefold()) in names:
@@ -131,7 +135,7 @@ def evidence(topics: Sequence[Known], vectorizer: Vectorizer, source: Any = None
         if topic.words and unknown and len(unknown) < len(words):
             warnings.warn(
                 f"ignoring words of {topic.name!r} that do not occur in enough texts: {', '.join(unknown)}",
-                stacklevel=4,
+                stacklevel=5,
             )
         if words:
             rows.append((number, True, _row(columns, len(vectorizer.vocabulary_))))

@@ -20,8 +20,8 @@ from coterie.topics.collection import Collection
 from coterie.topics.phrases import Tokens
 from coterie.topics.reshape import Ints
 
-#: Texts that show how a phrase is written, and the characters that it may have.
-_SHOWN, _CHARACTERS = 40, 60
+#: Texts that show how a phrase is written, and the characters and words that it may have.
+_SHOWN, _CHARACTERS, _WORDS = 40, 60, 6
 #: Before these words a particle belongs to what follows: *out of*, *up to*.
 _MORE = frozenset({"of", "to", "from"})
 UNSPACED = re.compile(CHARACTER)
@@ -96,7 +96,7 @@ def _span(text: str, forms: Sequence[str], first: int, last: int, words: Filler)
         own = f"(?:{re.escape(piece)}|{re.escape(piece[1:])})" if overlap else re.escape(piece)
         pattern += r"[ /\-]?" + own if UNSPACED.match(piece) else r"[ /\-]" + own
     found = re.search(rf"(?:\b\w+-)?{pattern}(?:-\w+\b)?", text)  # half of top-up is no word
-    if found is None or len(found.group()) > _CHARACTERS:
+    if found is None or len(found.group()) > _CHARACTERS or len(found.group().split()) > _WORDS:
         return "", False
     if any(re.search(question, found.group()) for question in words.questions):
         return "", False

@@ -11,7 +11,16 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_matrix
 
-from coterie.embeddings import GIVEN, Vectors, checked, is_auto, is_given, is_source, vectors_of
+from coterie.embeddings import (
+    GIVEN,
+    Vectors,
+    checked,
+    is_auto,
+    is_given,
+    is_source,
+    known_only,
+    vectors_of,
+)
 from coterie.embeddings.named import runs_code
 from coterie.embeddings.probe import check_same, probe_texts
 from coterie.errors import InputError, shown
@@ -51,7 +60,7 @@ def embedded(model: TopicModel, collection: Collection, source: Any, given: Vect
             f"embeddings must have one row for each of the {corpus.n_texts:,} texts, got {len(given):,} rows"
             f"{why}"
         )
-    return replace(collection, embeddings=folded(given, corpus.rows, corpus.n_distinct))
+    return _with(collection, given)
 
 
 def embedded_again(model: TopicModel, collection: Collection, kept: Vectors | None) -> Collection:
@@ -60,8 +69,14 @@ def embedded_again(model: TopicModel, collection: Collection, kept: Vectors | No
         raise InputError("the embeddings of the texts were not kept; fit again to edit the topics")
     if kept is None:
         return collection.embedded(model.embeddings_, model.vectorizer_)
+    return _with(collection, kept)
+
+
+def _with(collection: Collection, vectors: Vectors) -> Collection:
+    """The collection with the embeddings of its texts, those without a known word left out."""
     corpus = collection.corpus
-    return replace(collection, embeddings=folded(kept, corpus.rows, corpus.n_distinct))
+    means = folded(vectors, corpus.rows, corpus.n_distinct)
+    return replace(collection, embeddings=known_only(means, collection.known()))
 
 
 def folded(vectors: Vectors, rows: Ints, n_distinct: int) -> Vectors:
@@ -147,8 +162,8 @@ def new_vectors(model: TopicModel, texts: pl.Series, counts: csr_matrix) -> Vect
     if is_given(source):
         raise InputError(
             "this model was fitted with embeddings, and needs those of new texts, too",
-            python="pass them as assign(texts, embeddings=E), or give the model its encoder: "
-            "TopicModel.load(folder, embeddings=encoder)",
+            python="pass embeddings=E with one row for each text; a model that has an encoder makes them "
+            "itself: TopicModel(embeddings=encoder), or TopicModel.load(folder, embeddings=encoder)",
             command="'coterie assign RUN FILE --embeddings VECTORS.npy' takes a row for each row of the file",
             page="use 'coterie assign RUN FILE --embeddings VECTORS.npy' in a terminal",
         )
