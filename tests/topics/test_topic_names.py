@@ -54,6 +54,14 @@ def test_topics_are_called_what_people_write(model):
     assert labels(model) == {"card not arrived", "exchange rate is wrong", "reset my PIN"}
 
 
+def test_a_long_sentence_is_no_name():
+    notice = "attachments are confidential and intended for the addressee"
+    notices = [f"{word} {notice}" for word in ("the", "all", "my")]
+    model = TopicModel(4, keep_boilerplate=True).fit([*TEXTS, *notices * 5])
+    assert any("confidential" in topic.terms for topic in model.topics)
+    assert all(len(part.split()) <= 6 for topic in model.topics for part in topic.label.split(", "))
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(len(TEXTS))))
 def test_names_do_not_depend_on_the_order_of_texts(model, order):
