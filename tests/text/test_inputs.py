@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from coterie.corpus import Vectorizer
 from coterie.errors import InputError
@@ -179,6 +180,7 @@ def test_no_texts_are_one_empty_batch(empty):
             r"got a single string; put it in a list, or read a file with coterie\.text\.read_texts",
         ),
         (b"one text", "got a single string"),
+        (csr_matrix([[1, 0]]), r"got a sparse matrix; pass the texts themselves"),
         (bytearray(b"abc"), "must be a list of texts, got bytearray"),
         ({"a": "text"}, "must be a list of texts, got dict"),
         ({"a", "b"}, "must be a list of texts, got set"),

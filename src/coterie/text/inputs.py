@@ -47,6 +47,11 @@ def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS)
             "texts must be a list of texts, got a single string; put it in a list, "
             "or read a file with coterie.text.read_texts(path)"
         )
+    if hasattr(source, "tocsr"):
+        raise InputError(
+            "texts must be a list of texts, got a sparse matrix",
+            python="pass the texts themselves, and what counts them as TopicModel(vectorizer=…)",
+        )
     if not isinstance(source, Iterable) or isinstance(source, (bytearray, Mapping, set, frozenset)):
         raise InputError(f"texts must be a list of texts, got {type(source).__name__}")
     stream = iter(source)

@@ -58,14 +58,29 @@ def as_classes(values: Any) -> pl.Series:
 
 
 def chosen_period(dates: pl.Series, every: Period) -> Period:
-    """The length of a period: as asked for, or the finest that gives few enough."""
+    """The length of a period: as asked for, or the finest that gives few enough.
+
+    Dates that are all the first days of months, quarters or years stand for those.
+
+    >>> chosen_period(pl.Series([dt.date(2026, 4, 1), dt.date(2026, 5, 1)]), "auto")
+    'month'
+    """
     if not isinstance(every, str) or every not in ("auto", *_PERIODS):
         raise InputError(f"every must be auto, {', '.join(_PERIODS)}; got {shown(every)}")
     if every != "auto":
         return every
     low, high = dates.min(), dates.max()
     span = (high - low).days if isinstance(low, dt.date) and isinstance(high, dt.date) else 0
-    return next((name for name, (_, days) in _PERIODS.items() if span / days <= _MOST_PERIODS), "year")
+    names = list(_PERIODS)
+    if span:
+        known = dates.drop_nulls().unique()
+        firsts = [n for n, name in enumerate(names) if n > 1 and _are_firsts(known, _PERIODS[name][0])]
+        names = names[max(firsts, default=0) :]
+    return next((name for name in names if span / _PERIODS[name][1] <= _MOST_PERIODS), "year")
+
+
+def _are_firsts(dates: pl.Series, unit: str) -> bool:
+    return bool((dates.dt.truncate(unit) == dates).all())
 
 
 def periods(dates: pl.Series, every: Period) -> pl.Series:
