@@ -25,7 +25,11 @@ EXTRAS = {
     "altair": ["figures"],
 }
 #: Libraries that users bring along, and the modules that may import them.
-BROUGHT = {"embeddings": {"model2vec", "sentence_transformers"}}
+BROUGHT = {
+    "embeddings": {"model2vec", "sentence_transformers"},
+    "corpus": {"pandas"},
+    "frames": {"pandas"},
+}
 #: Runs commands with only the wheel and what it needs, one after another; prints how each ended.
 COMMANDS = """
 import json, sys

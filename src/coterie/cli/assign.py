@@ -76,7 +76,6 @@ def assign(
     Examples:
       coterie assign run tomorrow.csv --out assigned.csv
       coterie assign run tomorrow.csv --out assigned.xlsx
-      coterie assign run tomorrow.csv --embeddings tomorrow.npy --out assigned.csv
       coterie assign run tomorrow.csv | head -3
       echo "where is my parcel" | coterie assign run - --format lines --json
     """

@@ -203,6 +203,7 @@ def _check_types(edit: Edit, where: str) -> None:
     if not isinstance(edit.topics, tuple | list) or not all(isinstance(t, Reference) for t in edit.topics):
         raise InputError(f"{where}: topics must be a list of Reference, got {shown(edit.topics)}")
     for topic in edit.topics:
+        _text(topic.label, "label", where)
         if (
             isinstance(topic.id, bool)
             or not isinstance(topic.id, int)
