@@ -101,6 +101,12 @@ def take(texts: Any, text: Hashable | None, date: Any, classes: Any) -> tuple[An
     return texts, columns
 
 
+def with_file(columns: Columns, texts: TextStore) -> Columns:
+    """The same once a file was read: now its column with the texts is known."""
+    layout = None if texts.file is None else texts.file.layout
+    return columns if layout is None else replace(columns, text=layout.column)
+
+
 def texts_of(texts: Any, columns: Columns) -> tuple[Any, Shape]:
     """New texts, and the shape of what is said about them: of a table, the column that was fitted."""
     shape = shape_of(texts) or columns.shape

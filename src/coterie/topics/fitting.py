@@ -32,6 +32,7 @@ from coterie.text.boilerplate import Boilerplate
 from coterie.text.recurring import find
 from coterie.topics import editing
 from coterie.topics.collection import Collection, TextStore, collect, without_columns
+from coterie.topics.columns import with_file
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited
 from coterie.topics.edits import Edit
@@ -53,6 +54,7 @@ def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any 
     given = None if embeddings is None else checked(embeddings)
     source_of(model, given, None)  # says what is missing before anything is counted
     model.collection = collection = _collect(model, texts)
+    model.columns = with_file(model.columns, collection.texts)
     source = source_of(model, given, _source(model, collection.corpus.n_distinct))
     model.collection = collection = embedded(model, collection, source, given)
     model.n_texts_ = collection.corpus.n_texts
