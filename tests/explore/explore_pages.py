@@ -115,9 +115,11 @@ def settled(page):
           const by = (id) => document.getElementById(id), map = by("map");
           return !by("explore").hasAttribute("aria-busy") && !by("texts-list").hasAttribute("aria-busy")
             && !document.querySelector(".skeleton") && map.querySelector("canvas")
-            && !map.classList.contains("waiting") && !map.classList.contains("nothing");
+            && !map.classList.contains("waiting") && !map.classList.contains("nothing")
+            && !map.querySelector("[aria-busy]");
         }"""
     )
+    drawn(page)
     return page
 
 
@@ -174,8 +176,10 @@ def place_of(page, colour):
     """A place on the screen where a point of this colour is, away from names: x and y."""
     found = like(picture(page), colour)
     box = page.locator("#map [role=application]").bounding_box()
-    for name in page.locator(".map-name, .map-tools, .map-small:not([hidden]), .map-said:not(:empty)").all():
-        taken = name.bounding_box()
+    over = ".map-name, .map-tools, .map-small:not([hidden]), .map-said:not(:empty)"
+    for taken in page.eval_on_selector_all(
+        over, "all => all.map((one) => one.getBoundingClientRect().toJSON())"
+    ):
         left, top = int(taken["x"] - box["x"]) - 6, int(taken["y"] - box["y"]) - 6
         found[
             max(top, 0) : top + int(taken["height"]) + 12, max(left, 0) : left + int(taken["width"]) + 12

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from explore_pages import no_sideways, numbers, rows, settled, until, wait_total
+from explore_pages import drawn, no_sideways, numbers, rows, settled, until, wait_total
 from explore_runs import WORDS
 
 from coterie.report.wording import share
@@ -70,6 +70,18 @@ def test_without_dates_there_is_no_growth_to_sort_by(show, twenty):
     assert page.locator("#topics-tools option[value=growth]").is_disabled()
     assert page.locator(".topics .arrow").count() == 0
     assert page.locator("#panel .findings li").count() == 1
+
+
+def test_a_click_counts_though_numbers_arrive_while_the_mouse_is_down(show, served):
+    page = settled(show("/?run=tickets"))
+    page.locator(".topics button").nth(2).hover()
+    page.mouse.down()
+    with page.expect_response("**/counts?*"):
+        page.keyboard.press("]")
+    drawn(page)
+    page.mouse.up()
+    third = served.api("/runs/tickets")["topics"][2]["id"]
+    until(page, "new URL(location).searchParams.get('topic') === arg", str(third))
 
 
 def test_the_panel_tells_everything_of_a_topic(show, served):

@@ -13,12 +13,20 @@ export class Names {
 
   show(topics) {
     Object.assign(this, { topics, groups: [], words: [], texts: [], seen: null });
+    this.busy(true);
     this.clear();
   }
 
   /** Take groups and words when they are there. */
   more({ groups, words }) {
+    this.busy(false);
     Object.assign(this, { groups, words: words || [], seen: null });
+  }
+
+  /** Names that will be others soon. */
+  busy(is) {
+    if (is) this.layer.setAttribute("aria-busy", "true");
+    else this.layer.removeAttribute("aria-busy");
   }
 
   /** Name these groups instead of topics; null names topics. */

@@ -122,7 +122,9 @@ class TextMap {
       this.paint();
       if (!found.words) setTimeout(() => { if (this.overview && this.overview.version === version) this.askNames(); }, 2500);
     } catch (error) {
-      if (error.name !== "AbortError") say(error);
+      if (error.name === "AbortError") return;
+      this.names.busy(false);
+      say(error);
     }
   }
 

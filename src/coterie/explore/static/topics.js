@@ -66,7 +66,10 @@ export function createTopics() {
   }
 
   byId("topics").append(foot);
-  subscribe(["overview", "counts", "order", "level", "levels"], draw);
+  subscribe(["overview", "order", "level"], draw);
+  // only what shows is drawn again: a click on a button that is replaced while the mouse is down is lost
+  subscribe("counts", () => { if (view.matching || matchesOf(state.overview?.topics[0]?.id) !== null) draw(); });
+  subscribe("levels", () => { if (state.level !== null) draw(); });
   subscribe(["overview", "levels", "level"], () => drawLevels(levels));
   subscribe("topics", () => { mark(); list.querySelector(`[data-id="${state.topic}"]`)?.scrollIntoView({ block: "nearest" }); });
   draw();
