@@ -111,7 +111,7 @@ def _collect(model: TopicModel, texts: Any) -> Collection:
         model.vectorizer_ = Vectorizer(model.language, min_df=2, fix_typos=True, skip_non_answers=True)
     else:
         model.vectorizer_ = own_vectorizer(given, model.language)
-    left_out = _boilerplate(model, store)
+    left_out = find_boilerplate(model, store)
     collection = collect(store, model.vectorizer_, left_out)
     if given is None and not len(collection.corpus.vocabulary):
         model.vectorizer_ = Vectorizer(model.language, skip_non_answers=True)
@@ -125,7 +125,7 @@ def _collect(model: TopicModel, texts: Any) -> Collection:
     return collection
 
 
-def _boilerplate(model: TopicModel, store: TextStore) -> Boilerplate:
+def find_boilerplate(model: TopicModel, store: TextStore) -> Boilerplate:
     """What is left out of the counts; nothing of texts that came as words."""
     if model.keep_boilerplate or model.vectorizer_.tokenizer != "words":
         return Boilerplate()
