@@ -251,7 +251,7 @@ def test_groups_of_topics_are_listed_with_their_evidence(tmp_path):
     told = coterie("fit", tmp_path / "bikes.csv", "--topics", 28, "--out", tmp_path / "run").stdout
     levels = open_run(tmp_path / "run").model.levels
     assert len(levels) > 1
-    assert f"levels: {levels.in_short()}" in told
+    assert f"levels: {levels.in_short()} (coterie topics {tmp_path / 'run'} --levels lists them)" in told
     shown = coterie("topics", tmp_path / "run", "--levels").stdout
     for group in levels[0].groups:
         assert f"{group.label} ({group.size:,})" in shown

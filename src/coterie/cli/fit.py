@@ -208,7 +208,8 @@ def show_topics(run: Run, source_name: str) -> None:
         )
     out.print(topics_table(model.topics, without_words=lost, n_texts=model.n_texts_))
     if len(model.levels) > 1:
-        out.print(Text(f"levels: {model.levels.in_short()} ('coterie topics RUN --levels' lists them)"))
+        command = f"coterie topics {shlex.quote(str(run.folder))} --levels"
+        out.print(Text(safe(f"levels: {model.levels.in_short()} ({command} lists them)")), soft_wrap=True)
     if (changed := in_short(run)) is not None:
         out.print(changed, soft_wrap=True)
 

@@ -2,7 +2,7 @@
 
 Texts are matched by row where both runs have the same texts in the same order, else by being equal; one
 that occurs several times counts as often as it does in both. Texts without a known word in either run are
-left out: no topic is theirs. What became of topics is told by `coterie.topics.fates`.
+left out, as they have no topic. `coterie.topics.fates` decides what became of topics.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def sentence(fate: Fates, n_texts: int) -> str:
         f"{len(fate.born)} new" if fate.born else "",
     ]
     away = f"{percent(fate.moved / max(n_texts, 1))} of {many(n_texts, 'text')}"
-    return f"Topics: {', '.join(filter(None, said))}. {away} went elsewhere than most of their topic."
+    return f"Topics: {', '.join(filter(None, said))}. {away} did not go where most of their topic went."
 
 
 def draw(

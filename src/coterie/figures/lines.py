@@ -102,7 +102,7 @@ def _panel(
 
 
 def _spelled(days: tuple[dt.date, dt.date]) -> list[str]:
-    """First and last period, as briefly as they can be told.
+    """First and last period, as short as they can be written.
 
     >>> _spelled((dt.date(2025, 4, 1), dt.date(2025, 9, 1)))
     ['Apr 2025', 'Sep 2025']

@@ -50,8 +50,8 @@ def bits_per_term(model: TopicModel, batches: Iterable[pl.Series]) -> float:
         counts = model.vectorizer_.counts_and_typos(texts)[0]
         for shown, hidden in _both_ways(counts):
             rows = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
-            told = np.einsum("nt,tn->n", _shares(model, shown)[rows], lift[:, hidden.indices])
-            bits += float(hidden.data @ np.log2(told))
+            gain = np.einsum("nt,tn->n", _shares(model, shown)[rows], lift[:, hidden.indices])
+            bits += float(hidden.data @ np.log2(gain))
             terms += float(hidden.data.sum())
     return bits / terms if terms else 0.0
 
