@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, vstack
 
 from coterie.engines import Block, Engine, MemoryEngine
-from coterie.engines.base import add
+from coterie.engines.base import tree_sum
 from coterie.engines.memory import rows as rows_of
 from coterie.engines.threads import ordered_map, usable_threads
 
@@ -72,8 +71,8 @@ class Sample:
         return ordered_map(function, self.blocks, min(self.threads, len(self.blocks)))
 
     def sum(self, function: Callable[[Texts], T]) -> T:
-        """Add up `function(texts)` over all blocks, in order. Each result must be new: it is added to."""
-        return reduce(add, self.map(function))
+        """Add up `function(texts)` over all blocks, as an engine does."""
+        return tree_sum(self.map(function))
 
     def gather(self, function: Callable[[Texts], npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """One row for each text."""

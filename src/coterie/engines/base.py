@@ -1,9 +1,9 @@
-"""The engine interface: map a function over row blocks, and sum the results."""
+"""The engine interface: map a function over row blocks, sum the results, and keep records of rows."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,7 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
+from coterie.engines.records import MemoryRecords, Records
+
 T = TypeVar("T")
+
+#: Neighbours that are added up at a time: blocks, then sums of blocks, then sums of those.
+FAN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Block:
 
 
 class Engine(ABC):
-    """Row blocks with the two operations map and sum. Algorithms use nothing else of the documents.
+    """Row blocks with the operations map, sum and records. Algorithms use nothing else of the documents.
 
     Blocks, and the order in which they are summed, depend on the data alone: the number of threads,
     processes or machines changes when a block is processed, never the result.
@@ -48,15 +53,19 @@ class Engine(ABC):
         """Yield `function(block)` for each block in order, with only a few blocks in memory at a time."""
 
     def sum(self, function: Callable[[Block], T]) -> T:
-        """Add up `function(block)` over all blocks, in block order.
+        """Add up `function(block)` over all blocks, along a tree that depends on the number of blocks alone.
 
-        `function` returns a number, an array, a sparse matrix, or a tuple of these.
+        `function` returns a number, an array, a sparse matrix, a list, which is joined to the others, or a
+        tuple of these.
         """
-        results = self.map(function)
-        total: Any = _owned(next(results))
-        for result in results:
-            total = add(total, result)
-        return total
+        return tree_sum(self.map(function))
+
+    def records(self, dtype: npt.DTypeLike) -> Records:
+        """Room for one record per row, which functions fill and read block by block.
+
+        It lies beside the blocks, so that nothing of the size of the collection passes through the caller.
+        """
+        return MemoryRecords(self.n_rows, np.dtype(dtype))
 
     def mapped(self, change: Callable[[Block], Block]) -> Engine:
         """An engine over transformed blocks; by default, blocks are transformed again in every pass."""
@@ -74,13 +83,70 @@ class Mapped(Engine):
 
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield ``function(change(block))`` for each block, in block order."""
-        return self.source.map(lambda block: function(self.change(block)))
+        return self.source.map(_Then(self.change, function))
+
+    def sum(self, function: Callable[[Block], T]) -> T:
+        """Add up ``function(change(block))`` where the blocks are."""
+        return self.source.sum(_Then(self.change, function))
+
+    def records(self, dtype: npt.DTypeLike) -> Records:
+        """Room for records beside the blocks of the other engine."""
+        return self.source.records(dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class _Then:
+    """One function after another; unlike a closure in `Mapped` it does not hold on to an engine."""
+
+    change: Callable[[Block], Block]
+    function: Callable[[Block], Any]
+
+    def __call__(self, block: Block) -> Any:
+        return self.function(self.change(block))
+
+
+def tree_sum(results: Iterable[T]) -> T:
+    """The sum of results, `FAN` neighbours at a time, then `FAN` of those sums, and so on.
+
+    Whoever adds up groups of neighbours elsewhere gets the same to the last bit. At most one sum for each
+    level of the tree is in memory.
+
+    >>> tree_sum(iter([0.1] * 9)) == sum([0.1] * 8) + 0.1
+    True
+    """
+    levels: list[tuple[Any, int]] = []  # a sum of so many neighbours, for each level
+
+    def put(value: Any, level: int) -> None:
+        if level == len(levels):
+            levels.append((None, 0))
+        total, many = levels[level]
+        total = _owned(value) if not many else add(total, value)
+        levels[level] = (total, many + 1)
+        if many + 1 == FAN:
+            levels[level] = (None, 0)
+            put(total, level + 1)
+
+    for result in results:
+        put(result, 0)
+    if not levels:
+        raise ValueError("there is nothing to add up")
+    level = 0
+    while True:
+        total, many = levels[level]
+        if many and not any(others for _, others in levels[level + 1 :]):
+            return total  # type: ignore[no-any-return]
+        levels[level] = (None, 0)
+        if many:
+            put(total, level + 1)
+        level += 1
 
 
 def _owned(value: Any) -> Any:
     """A value that can be changed in place: what a function returned may be a view of a block."""
     if isinstance(value, tuple):
         return tuple(_owned(part) for part in value)
+    if isinstance(value, list):
+        return list(value)
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
@@ -88,6 +154,9 @@ def add(total: Any, value: Any) -> Any:
     """The sum of two results, in place if possible."""
     if isinstance(total, tuple):
         return tuple(add(left, right) for left, right in zip(total, value, strict=True))
+    if isinstance(total, list):
+        total.extend(value)
+        return total
     if isinstance(total, np.ndarray) and total.ndim and np.can_cast(np.asarray(value).dtype, total.dtype):
         total += value
         return total
