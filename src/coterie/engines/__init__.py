@@ -2,6 +2,18 @@
 
 from coterie.engines.base import Block, Engine
 from coterie.engines.disk import DiskEngine, write_blocks
+from coterie.engines.executors import Workers, open_executor, ordered, workers_of
 from coterie.engines.memory import MemoryEngine, as_engine
 
-__all__ = ["Block", "DiskEngine", "Engine", "MemoryEngine", "as_engine", "write_blocks"]
+__all__ = [
+    "Block",
+    "DiskEngine",
+    "Engine",
+    "MemoryEngine",
+    "Workers",
+    "as_engine",
+    "open_executor",
+    "ordered",
+    "workers_of",
+    "write_blocks",
+]
