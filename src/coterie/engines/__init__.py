@@ -1,12 +1,14 @@
-"""Engines: the same algorithm over row blocks in memory or from disk."""
+"""Engines: the same algorithm over row blocks in memory, on disk or on a cluster."""
 
 from coterie.engines.base import Block, Engine
+from coterie.engines.cluster import Cluster
 from coterie.engines.disk import DiskEngine, write_blocks
 from coterie.engines.executors import Workers, open_executor, ordered, workers_of
 from coterie.engines.memory import MemoryEngine, as_engine
 
 __all__ = [
     "Block",
+    "Cluster",
     "DiskEngine",
     "Engine",
     "MemoryEngine",
