@@ -71,8 +71,18 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     random = np.random.RandomState(1).standard_normal((len(idf), _PROBES)) / np.sqrt(_PROBES)
     probes = row_product(enriched, random.astype(FLOAT))
     # the lengths are kept: blocks on disk are scaled anew on every pass
-    scales = dict(documents.map(lambda block: (block.start, _inverse_length(block, idf, probes))))
-    texts = documents.mapped(lambda block: _scaled(block, idf, scales[block.start]))
+    scales = documents.records(FLOAT)
+
+    def measure(block: Block) -> None:
+        scales.put(block.start, _inverse_length(block, idf, probes))
+
+    for _ in documents.map(measure):
+        pass
+
+    def scaled(block: Block) -> Block:
+        return _scaled(block, idf, scales.get(block.start, block.start + block.X.shape[0]))
+
+    texts = documents.mapped(scaled)
     across = enriched.T.tocsr()
     passes = 0
 

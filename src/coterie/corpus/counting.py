@@ -1,8 +1,9 @@
-"""A collection of texts as row blocks of counts, in memory or on disk: copies merged, in canonical order.
+"""A collection of texts as row blocks of counts: copies merged, in canonical order.
 
 A text is encoded as numbers of word forms (`coterie.corpus.encoder`), put into a bucket by its digest and
 merged with its copies (`coterie.corpus.folding`); then forms are replaced by terms, and terms are counted.
-The result does not depend on the order of the input, the batches or the threads.
+The result does not depend on the order of the input, the batches or the threads. `build_corpus` counts in
+memory, `coterie.corpus.stored` in files.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,12 @@ import polars as pl
 from scipy.sparse import csr_matrix, vstack
 
 from coterie.corpus.encoder import Clean, Encoded, Encoder, Tokenizer
-from coterie.corpus.folding import STREAM_BITS, Buckets, Folded, bits_for
+from coterie.corpus.folding import Buckets, Folded, bits_for
 from coterie.corpus.phrases import Phrases, learn_phrases, words_and_pairs
 from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
-from coterie.corpus.spelling import Speller, spelled, typos_in
+from coterie.corpus.spelling import Speller, Typos, numbered, spelled, typos_in
 from coterie.corpus.vocabulary import Limits, Vocabulary, display_forms
-from coterie.engines import Block, DiskEngine, Engine, MemoryEngine, write_blocks
+from coterie.engines import Block, Engine, MemoryEngine
 from coterie.engines.base import pattern
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.text.analyzer import Analyzer
@@ -36,19 +36,20 @@ Array = npt.NDArray[np.float64]
 class Corpus:
     """Distinct texts × terms, and how they relate to the input.
 
-    `engine` has the row blocks; `rows[i]` is the row of text i of the input. `phrases` are the n-grams.
-    `storage` keeps the texts as sequences, block by block, with their stop words, of which there are
-    `n_stop_words` different ones. `typos` are the misspelt words of distinct texts that count as known ones,
-    as `coterie.corpus.spelling.TYPOS` has them, and `speller` is what found them, if anything looked.
-    `n_non_answers` texts count as empty because they are no answer.
+    `engine` has the row blocks; `rows[i]` is the row of text i of the input, and `first` the first text of
+    each row. `phrases` are the n-grams. `storage` keeps the texts as sequences, block by block, with their
+    stop words, of which there are `n_stop_words` different ones. `typos` are the misspelt words of distinct
+    texts that count as known ones, and `speller` is what found them, if anything looked. `n_non_answers`
+    texts count as empty because they are no answer.
     """
 
     vocabulary: Vocabulary
     engine: Engine
     rows: Ints
+    first: Ints
     phrases: Phrases
-    storage: PartStore
-    typos: pl.DataFrame
+    storage: Iterable[Part]
+    typos: Typos
     speller: Speller | None = None
     n_stop_words: int = 0
     n_non_answers: int = 0
@@ -108,55 +109,6 @@ class Part:
     weights: npt.NDArray[np.float64]
 
 
-class PartStore:
-    """A list of parts, in memory or, with a folder, in files."""
-
-    def __init__(self, folder: Path | None = None):
-        self._folder = folder
-        self._memory: list[Part] = []
-        self._count = 0
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def append(self, part: Part) -> None:
-        """Keep the next part."""
-        if self._folder is None:
-            self._memory.append(part)
-        else:
-            with self._file(self._count).open("wb") as file:
-                for array in (part.sequences.ids, part.sequences.offsets, part.weights):
-                    np.save(file, array, allow_pickle=False)
-        self._count += 1
-
-    def __iter__(self) -> Iterator[Part]:
-        if self._folder is None:
-            yield from self._memory
-            return
-        for number in range(self._count):
-            with self._file(number).open("rb") as file:
-                ids, offsets, weights = (np.load(file) for _ in range(3))
-            yield Part(Sequences(ids, offsets), weights)
-
-    def pairs(self) -> Iterator[tuple[Sequences, Array]]:
-        """Sequences and weights of each part."""
-        return ((part.sequences, part.weights) for part in self)
-
-    def clear(self) -> None:
-        """Remove all parts."""
-        self._memory.clear()
-        if self._folder is not None:
-            for number in range(self._count):
-                self._file(number).unlink()
-        self._count = 0
-
-    def _file(self, number: int) -> Path:
-        assert self._folder is not None
-        return self._folder / f"part-{number:05d}.npy"
-
-
 def build_corpus(
     batches: Iterable[pl.Series],
     analyzer: Analyzer,
@@ -165,11 +117,10 @@ def build_corpus(
     tokenizer: Tokenizer = "words",
     clean: Clean | None = None,
     n_texts: int | None = None,
-    folder: Path | None = None,
     fix_typos: bool = False,
     threads: int | None = None,
 ) -> Corpus:
-    """Read batches of texts once and count their terms.
+    """Read batches of texts once and count their terms, in memory.
 
     Parameters
     ----------
@@ -180,20 +131,16 @@ def build_corpus(
         Turns texts into those that are counted; texts stay distinct if they differ before.
     n_texts
         The number of texts, if known.
-    folder
-        A folder for blocks on disk, so that memory grows with the vocabulary and not with the texts.
     fix_typos
         Whether misspelt words count as the known words that they stand for; tokens never do.
     """
     threads = usable_threads(threads)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
     encoder = Encoder(analyzer, tokenizer, clean)
     encoded: Iterable[Encoded] = ordered_map(encoder.encode, batches, threads)
-    if n_texts is None and folder is None:  # all of them are in memory soon: count them first
+    if n_texts is None:
         encoded = list(encoded)
         n_texts = sum(len(batch.sequences) for batch in encoded)
-    buckets = Buckets(STREAM_BITS if n_texts is None else bits_for(n_texts), folder)
+    buckets = Buckets(bits_for(n_texts))
     n_non_answers = 0
     for batch in encoded:
         buckets.add(batch)
@@ -201,7 +148,7 @@ def build_corpus(
     forms = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
     stop_words = stop_words_of(forms, analyzer)
     fix_typos = fix_typos and not encoder.verbatim
-    corpus = _Counting(forms, stop_words, limits, buckets.n_texts, fix_typos, folder, threads).run(buckets)
+    corpus = _Counting(forms, stop_words, limits, buckets.n_texts, fix_typos, threads).run(buckets)
     return replace(corpus, n_stop_words=len(analyzer.all_stop_words()), n_non_answers=n_non_answers)
 
 
@@ -209,7 +156,7 @@ def stop_words_of(forms: pl.DataFrame, analyzer: Analyzer) -> npt.NDArray[np.int
     """For each form of a table, the id of the stop word that it is: −2 for the first, UNKNOWN for none."""
     words = pl.Series(sorted(analyzer.all_stop_words()), dtype=pl.String)
     ignored = pl.when(pl.col("term").is_null()).then(pl.col("surface"))
-    numbers = _positions(forms.select(ignored).to_series(), words)
+    numbers = positions(forms.select(ignored).to_series(), words)
     found: npt.NDArray[np.int32] = np.where(numbers == UNKNOWN, UNKNOWN, UNKNOWN - 1 - numbers)
     return found
 
@@ -231,67 +178,56 @@ class _Counting:
         limits: Limits,
         n_texts: int,
         fix_typos: bool,
-        folder: Path | None,
         threads: int,
     ):
         self.forms = forms
         self.limits = limits
         self.n_texts = n_texts
         self.fix_typos = fix_typos
-        self.folder = folder
         self.threads = threads
         self.all_terms = forms["term"].drop_nulls().unique().sort()
         # position of a form's term in the sorted list of terms; below 0 for a form that is no term
-        terms = _positions(forms["term"], self.all_terms)
+        terms = positions(forms["term"], self.all_terms)
         self.term_of_form = np.where(terms == UNKNOWN, stop_words, terms)
-        self.rows = self._empty_rows()
+        self.rows = np.empty(n_texts, dtype=np.int64)
 
     def run(self, buckets: Buckets) -> Corpus:
-        folded = PartStore(self._inside("forms"))
+        folded: list[Part] = []
         df = np.zeros(len(self.all_terms))
         form_counts = np.zeros(len(self.forms))
-        n_distinct = 0
         for part, df_of_part, forms_of_part in ordered_map(
             self._counted, self._placed(buckets), self.threads
         ):
             folded.append(part)
             df += df_of_part
             form_counts += forms_of_part
-            n_distinct += len(part.weights)
+        n_distinct = sum(len(part.weights) for part in folded)
         keep = self.limits.kept(df.astype(np.int64), self.n_texts)
         forms = self.forms.with_columns(count=pl.Series(form_counts))
-        columns = self._columns(keep)
+        columns = columns_of_forms(self.term_of_form, keep)
         speller = Speller.learn(forms, columns) if self.fix_typos else None
-        columns, spellings = spelled(columns, forms, speller)
-        parts, typos, start = PartStore(self._inside("words")), [], 0
+        columns, written = spelled(columns, forms, speller)
+        spellings, spelling_of_form = numbered(written)
+        parts, typos, start = [], [], 0
         for texts, weights in self._blocks(folded, n_distinct):
-            typos.append(typos_in(texts, columns, spellings).with_columns(pl.col("row") + start))
+            row, column, number = typos_in(texts, columns, spelling_of_form)
+            typos.append((row + start, column, number))
             words = Sequences(columns[texts.ids], texts.offsets)
             parts.append(Part(without_short(words, self.limits.min_words), weights))
             start += len(weights)
-        folded.clear()
-        phrases = learn_phrases(parts.pairs, int(keep.sum()), self.limits, self.n_texts)
+        pairs = [(part.sequences, part.weights) for part in parts]
+        phrases = learn_phrases(lambda: pairs, int(keep.sum()), self.limits, self.n_texts)
         engine = self._engine(parts, phrases)
-        vocabulary = _vocabulary(
-            self.all_terms.filter(pl.Series(keep)), display_forms(forms), phrases, engine
-        )
-        return Corpus(vocabulary, engine, self.rows, phrases, parts, pl.concat(typos), speller)
-
-    def _columns(self, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-        """The column of each form, below 0 for one that is not counted."""
-        column = np.full(len(keep) + 1, UNKNOWN, dtype=np.int32)  # the last entry is for UNKNOWN = −1
-        column[:-1][keep] = np.arange(keep.sum(), dtype=np.int32)
-        is_term = self.term_of_form > UNKNOWN
-        return np.where(is_term, column[np.maximum(self.term_of_form, UNKNOWN)], self.term_of_form)
-
-    def _inside(self, name: str) -> Path | None:
-        return None if self.folder is None else self.folder / name
-
-    def _empty_rows(self) -> Ints:
-        if self.folder is None or not self.n_texts:
-            return np.empty(self.n_texts, dtype=np.int64)
-        return np.lib.format.open_memmap(
-            self.folder / "rows.npy", mode="w+", dtype=np.int64, shape=(self.n_texts,)
+        terms = self.all_terms.filter(pl.Series(keep))
+        return Corpus(
+            make_vocabulary(terms, display_forms(forms), phrases, engine),
+            engine,
+            self.rows,
+            np.unique(self.rows, return_index=True)[1],
+            phrases,
+            parts,
+            Typos(*(np.concatenate(some) for some in zip(*typos, strict=True)), spellings),
+            speller,
         )
 
     def _placed(self, buckets: Buckets) -> Iterator[Folded]:
@@ -308,10 +244,9 @@ class _Counting:
         form_counts = np.zeros(len(self.forms))
         np.add.at(form_counts, texts.ids, np.repeat(weights, texts.lengths))
         terms = Sequences(self.term_of_form[texts.ids], texts.offsets)
-        df = pattern(Phrases(len(self.all_terms)).count_matrix(terms)).T @ weights
-        return Part(texts, weights), df, form_counts
+        return Part(texts, weights), document_frequency(terms, weights, len(self.all_terms)), form_counts
 
-    def _blocks(self, buckets: PartStore, n_distinct: int) -> Iterator[tuple[Sequences, Array]]:
+    def _blocks(self, buckets: list[Part], n_distinct: int) -> Iterator[tuple[Sequences, Array]]:
         """Buckets joined into blocks."""
         n_blocks = 1 << min(bits_for(n_distinct), len(buckets).bit_length() - 1)
         parts = iter(buckets)
@@ -320,15 +255,26 @@ class _Counting:
             joined = Sequences.concatenate([part.sequences for part in group])
             yield joined, np.concatenate([part.weights for part in group])
 
-    def _engine(self, parts: PartStore, phrases: Phrases) -> Engine:
+    def _engine(self, parts: list[Part], phrases: Phrases) -> Engine:
         def counted(part: Part) -> Block:
             return Block(phrases.count_matrix(part.sequences), part.weights)
 
-        blocks = _numbered(ordered_map(counted, parts, self.threads))
-        if self.folder is None:
-            return MemoryEngine(list(blocks), self.threads)
-        write_blocks(self.folder / "blocks", blocks)
-        return DiskEngine(self.folder / "blocks", self.threads)
+        return MemoryEngine(list(_numbered(ordered_map(counted, parts, self.threads))), self.threads)
+
+
+def columns_of_forms(
+    term_of_form: npt.NDArray[np.int32], keep: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int32]:
+    """The column of each form, below 0 for one that is not counted; `keep` says which terms are."""
+    column = np.full(len(keep) + 1, UNKNOWN, dtype=np.int32)  # the last entry is for UNKNOWN = −1
+    column[:-1][keep] = np.arange(keep.sum(), dtype=np.int32)
+    return np.where(term_of_form > UNKNOWN, column[np.maximum(term_of_form, UNKNOWN)], term_of_form)
+
+
+def document_frequency(texts: Sequences, weights: Array, n_terms: int) -> Array:
+    """In how many texts each term occurs; texts are numbers of terms, below 0 for none."""
+    df: Array = pattern(Phrases(n_terms).count_matrix(texts)).T @ weights
+    return df
 
 
 def _numbered(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -339,7 +285,7 @@ def _numbered(blocks: Iterable[Block]) -> Iterator[Block]:
         start += block.X.shape[0]
 
 
-def _vocabulary(terms: pl.Series, shown: pl.DataFrame, phrases: Phrases, engine: Engine) -> Vocabulary:
+def make_vocabulary(terms: pl.Series, shown: pl.DataFrame, phrases: Phrases, engine: Engine) -> Vocabulary:
     display = terms.rename("term").to_frame().join(shown, on="term", how="left", maintain_order="left")
     df, count = engine.sum(lambda block: (pattern(block.X).T @ block.weights, block.X.T @ block.weights))
     stems, shown_as = (
@@ -348,7 +294,7 @@ def _vocabulary(terms: pl.Series, shown: pl.DataFrame, phrases: Phrases, engine:
     return Vocabulary(stems, shown_as, df.astype(np.int64), count.astype(np.int64))
 
 
-def _positions(values: pl.Series, alphabet: pl.Series) -> npt.NDArray[np.int32]:
+def positions(values: pl.Series, alphabet: pl.Series) -> npt.NDArray[np.int32]:
     """The position of each value in a sorted series, UNKNOWN for null."""
     positions = values.replace_strict(alphabet, np.arange(len(alphabet), dtype=np.int32), default=UNKNOWN)
     return positions.fill_null(UNKNOWN).cast(pl.Int32).to_numpy()

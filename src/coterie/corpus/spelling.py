@@ -6,9 +6,10 @@ word are looked at: never in the first or the last letter, and the longer the wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -17,14 +18,14 @@ import polars as pl
 
 from coterie.corpus.sequences import UNKNOWN, Sequences
 
+Ints = npt.NDArray[np.integer[Any]]
+
 #: How often a word must be written before others are taken for misspellings of it.
 _COMMON: Final = 5
 #: Letters that a word needs if a letter is doubled or not (arive), two letters are swapped (recieve), a
 #: letter is missing or added (exchage), or one is another (recepient).
 _DOUBLED, _SWAPPED, _LENGTH_DIFFERS, _OTHER_LETTER = 5, 6, 7, 8
 
-#: Misspelt words in texts: the number of the text, the column of the known word, and "arive → arrive".
-TYPOS: Final = {"row": pl.Int64, "column": pl.Int32, "spelling": pl.String}
 ARROW: Final = " → "
 
 
@@ -126,11 +127,55 @@ def spelled(
     return columns, spellings.scatter(unknown[found], arrows)
 
 
-def typos_in(texts: Sequences, columns: npt.NDArray[np.int32], spellings: pl.Series) -> pl.DataFrame:
-    """Misspelt words in texts of form numbers, given columns and spellings of the forms as `spelled` does."""
-    there = np.flatnonzero(spellings.is_not_null().to_numpy()[texts.ids])
+def numbered(spellings: pl.Series) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+    """The spellings that are not null, sorted, and for each entry the number of its own, UNKNOWN for none."""
+    names, there = spellings.drop_nulls().unique().sort(), spellings.is_not_null()
+    numbers = np.full(len(spellings), UNKNOWN, dtype=np.int32)
+    numbers[there.to_numpy()] = names.search_sorted(spellings.filter(there)).to_numpy()
+    return tuple(names), numbers
+
+
+@dataclass(frozen=True)
+class Typos:
+    """Misspelt words in texts, by ascending row: the column of the known word, and the number of a spelling.
+
+    Of two misspellings of one word in a text, there is the first.
+    """
+
+    rows: Ints
+    columns: Ints
+    numbers: Ints
+    spellings: tuple[str, ...]
+
+    def at(self, rows: Ints) -> Typos:
+        """Those of some rows, which are numbered from 0 on."""
+        begin, end = np.searchsorted(self.rows, rows), np.searchsorted(self.rows, rows, side="right")
+        many = end - begin
+        entry = np.arange(many.sum()) + np.repeat(begin - np.cumsum(many) + many, many)
+        row = np.repeat(np.arange(len(rows)), many)
+        return Typos(row, self.columns[entry], self.numbers[entry], self.spellings)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Typos], starts: Sequence[int]) -> Typos:
+        """Those of several batches of texts, whose first rows are `starts`."""
+        before = np.cumsum([0, *(len(part.spellings) for part in parts)])
+        return cls(
+            np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=False)]),
+            np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.numbers + at for part, at in zip(parts, before, strict=False)]),
+            tuple(chain.from_iterable(part.spellings for part in parts)),
+        )
+
+
+def typos_in(
+    texts: Sequences, columns: npt.NDArray[np.int32], spelling_of_form: npt.NDArray[np.int32]
+) -> tuple[Ints, Ints, Ints]:
+    """Rows, columns and spellings of the misspelt words in texts of form numbers."""
+    there = np.flatnonzero(spelling_of_form[texts.ids] != UNKNOWN)
     ids = texts.ids[there]
-    row = np.searchsorted(texts.offsets, there, side="right") - 1
-    found = {"row": row, "column": columns[ids], "spelling": spellings.gather(ids)}
-    # of two misspellings of one word in a text, the first
-    return pl.DataFrame(found, schema=TYPOS).unique(["row", "column"], keep="first", maintain_order=True)
+    row, column = np.searchsorted(texts.offsets, there, side="right") - 1, columns[ids]
+    order = np.lexsort((there, column, row))
+    row, column, number = row[order], column[order], spelling_of_form[ids[order]]
+    first = np.ones(len(row), dtype=bool)
+    first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+    return row[first], column[first], number[first]

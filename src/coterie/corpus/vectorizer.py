@@ -19,8 +19,10 @@ from coterie.corpus.counting import Corpus, build_corpus, form_table, stop_words
 from coterie.corpus.encoder import Clean, Encoder, Tokenizer
 from coterie.corpus.phrases import words_and_pairs
 from coterie.corpus.sequences import UNKNOWN, Sequences, offsets_of
-from coterie.corpus.spelling import spelled, typos_in
+from coterie.corpus.spelling import Typos, numbered, spelled, typos_in
+from coterie.corpus.stored import Counting, TextParts, store_corpus, write_parts
 from coterie.corpus.vocabulary import Limits, Vocabulary
+from coterie.engines import Cluster
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.errors import InputError, check_flag, shown
 from coterie.frames import is_a, unique
@@ -146,7 +148,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         return self._as_set(self.fit_corpus(texts).unfolded(), texts)
 
     def fit_corpus(
-        self, texts: Any, folder: str | Path | None = None, boilerplate: Boilerplate | None = None
+        self, texts: Any, folder: str | Path | Cluster | None = None, boilerplate: Boilerplate | None = None
     ) -> Corpus:
         """Learn the vocabulary and return the corpus, in which identical texts are merged.
 
@@ -155,23 +157,32 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         texts
             Texts in memory, or a `coterie.text.TextSource`, which reads a file.
         folder
-            A folder for the row blocks, so that memory grows with the vocabulary and not with the texts.
+            A folder for everything that has the size of the collection, so that memory grows with the
+            vocabulary and not with the texts; or a `coterie.engines.Cluster`, whose workers count them.
         boilerplate
             What to leave out of these texts and of those that are counted later.
         """
         self.boilerplate_ = Boilerplate() if boilerplate is None else boilerplate
-        batches, n_texts = self._batches(texts)
-        corpus = build_corpus(
-            batches,
-            self.analyzer(),
-            self._limits(),
-            tokenizer=self._checked_tokenizer(),
-            clean=self._clean(),
-            n_texts=n_texts if folder is None else None,
-            folder=None if folder is None else Path(folder),
-            fix_typos=check_flag("fix_typos", self.fix_typos),
-            threads=self.threads,
-        )
+        fix_typos = check_flag("fix_typos", self.fix_typos)
+        if folder is None:
+            batches, n_texts = self._batches(texts)
+            corpus = build_corpus(
+                batches,
+                self.analyzer(),
+                self._limits(),
+                tokenizer=self._checked_tokenizer(),
+                clean=self._clean(),
+                n_texts=n_texts,
+                fix_typos=fix_typos,
+                threads=self.threads,
+            )
+        else:
+            cluster = folder if isinstance(folder, Cluster) else _local(folder, self.threads)
+            parts = texts if isinstance(texts, TextParts) else write_parts(self._batches(texts)[0], cluster)
+            counting = Counting(
+                self.analyzer(), self._limits(), self._checked_tokenizer(), self._clean(), fix_typos
+            )
+            corpus = store_corpus(parts, counting, cluster)
         self.vocabulary_ = corpus.vocabulary
         self.phrases_ = corpus.phrases
         self.speller_ = corpus.speller
@@ -195,17 +206,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         index = getattr(texts, "index", None) if is_a(texts, "pandas", "Series", "DataFrame") else None
         return pd.DataFrame.sparse.from_spmatrix(counts, index=index, columns=names)
 
-    def counts_and_typos(self, texts: Any) -> tuple[csr_matrix, pl.DataFrame]:
-        """Counts as `transform` has them, and the misspelt words among them (`coterie.corpus.spelling`)."""
+    def counts_and_typos(self, texts: Any) -> tuple[csr_matrix, Typos]:
+        """Counts as `transform` has them, and the misspelt words among them."""
         check_is_fitted(self, "vocabulary_")
         known = list(ordered_map(self._known, self._batches(texts)[0], usable_threads(self.threads)))
         counts = vstack([self.phrases_.count_matrix(words) for words, _ in known], format="csr")
         starts = offsets_of(np.array([len(words) for words, _ in known]))
-        typos = [
-            found.with_columns(pl.col("row") + start)
-            for (_, found), start in zip(known, starts[:-1], strict=True)
-        ]
-        return counts, pl.concat(typos)
+        return counts, Typos.joined([typos for _, typos in known], starts.tolist())
 
     def sequences(self, texts: Any) -> Sequences:
         """Column numbers of the words of each text, in text order; −1 for a word outside the vocabulary."""
@@ -256,7 +263,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "vocabulary_")
         return np.array(self.vocabulary_.display, dtype=object)
 
-    def _known(self, texts: pl.Series) -> tuple[Sequences, pl.DataFrame]:
+    def _known(self, texts: pl.Series) -> tuple[Sequences, Typos]:
         """Encode texts separately, then look up their terms in the vocabulary; also the misspelt ones."""
         analyzer = self.analyzer()
         encoder = Encoder(analyzer, self._checked_tokenizer(), self._clean())
@@ -264,7 +271,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         table = form_table(encoder.forms(), None if encoder.verbatim else analyzer)
         columns, spellings = self.columns_of(table, verbatim=encoder.verbatim)
         words = Sequences(columns[encoded.ids], encoded.offsets)
-        return without_short(words, self.min_words), typos_in(encoded, columns, spellings)
+        names, numbers = numbered(spellings)
+        return without_short(words, self.min_words), Typos(*typos_in(encoded, columns, numbers), names)
 
     def columns_of(self, table: pl.DataFrame, *, verbatim: bool) -> tuple[npt.NDArray[np.int32], pl.Series]:
         """The column of each form of a `form_table`, UNKNOWN for none; spellings of misspelt ones."""
@@ -323,3 +331,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _local(folder: str | Path, threads: int | None) -> Cluster:
+    """Threads of this process, and a folder that is made where it is missing."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return Cluster(folder=folder, threads=threads)

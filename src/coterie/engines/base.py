@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from coterie.engines.records import MemoryRecords, Records
+from coterie.progress import counted
 
 T = TypeVar("T")
 
@@ -40,6 +41,7 @@ class Engine(ABC):
 
     n_rows: int
     n_terms: int
+    n_blocks: int
     #: Whether all rows are in memory, so that other data with as many rows may be, too.
     in_memory: bool = False
 
@@ -52,13 +54,17 @@ class Engine(ABC):
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield `function(block)` for each block in order, with only a few blocks in memory at a time."""
 
-    def sum(self, function: Callable[[Block], T]) -> T:
+    def sum(self, function: Callable[[Block], T], stage: str = "") -> T:
         """Add up `function(block)` over all blocks, along a tree that depends on the number of blocks alone.
 
         `function` returns a number, an array, a sparse matrix, a list, which is joined to the others, or a
-        tuple of these.
+        tuple of these. With a `stage`, progress is reported under that name.
         """
-        return tree_sum(self.map(function))
+        return tree_sum(self.told(self.map(function), stage))
+
+    def told(self, results: Iterable[T], stage: str) -> Iterable[T]:
+        """Results of blocks, reported as they come."""
+        return counted(results, stage, self.n_blocks, "blocks") if stage else results
 
     def records(self, dtype: npt.DTypeLike) -> Records:
         """Room for one record per row, which functions fill and read block by block.
@@ -79,15 +85,15 @@ class Mapped(Engine):
         self.source = source
         self.change = change
         self.n_rows, self.n_terms = source.shape
-        self.in_memory = source.in_memory
+        self.n_blocks, self.in_memory = source.n_blocks, source.in_memory
 
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield ``function(change(block))`` for each block, in block order."""
         return self.source.map(_Then(self.change, function))
 
-    def sum(self, function: Callable[[Block], T]) -> T:
+    def sum(self, function: Callable[[Block], T], stage: str = "") -> T:
         """Add up ``function(change(block))`` where the blocks are."""
-        return self.source.sum(_Then(self.change, function))
+        return self.source.sum(_Then(self.change, function), stage)
 
     def records(self, dtype: npt.DTypeLike) -> Records:
         """Room for records beside the blocks of the other engine."""

@@ -18,6 +18,7 @@ from coterie.engines.sharing import Shared
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.engines.values import read_value, write_value
 from coterie.errors import InputError
+from coterie.progress import counted
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -78,6 +79,15 @@ class Cluster:
             path.unlink(missing_ok=True)
         del self._in_use[:-2]
 
+    def run_once(self, name: str, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+        """As `run`, but with a journal what was done before is not done again.
+
+        Results are plain numbers and arrays; each has a file, called by `name` and its number.
+        """
+        if not self.journal:
+            return self.run(function, items)
+        return self.run(_Once(function, self.inside("tasks"), name), enumerate(items))
+
     def inside(self, name: str) -> Path:
         """A folder of that name inside the folder, made where it is missing."""
         path = self.folder / name
@@ -106,12 +116,13 @@ class SharedBlocks(DiskEngine):
         """Yield `function(block)` for each block, in order; results travel, so they should be small."""
         return self._cluster.run(self._on_blocks(function), range(len(self.starts)))
 
-    def sum(self, function: Callable[[Block], T]) -> T:
+    def sum(self, function: Callable[[Block], T], stage: str = "") -> T:
         """Add up along the tree: workers add what they have read, then what others have written."""
         with self._room() as folder:
             numbers = range(len(self.starts))
             fold = _Fold(self._on_blocks(function), folder)
-            names = list(self._cluster.run(fold, _groups(numbers)))
+            groups = _groups(numbers)
+            names = list(counted(self._cluster.run(fold, groups), stage, len(groups), "groups of blocks"))
             while len(names) > 1:
                 names = list(self._cluster.run(_add_files, _groups(names)))
             return read_value(names[0])  # type: ignore[no-any-return]
@@ -126,6 +137,24 @@ class SharedBlocks(DiskEngine):
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """A function whose results are kept in files."""
+
+    function: Callable[[Any], Any]
+    folder: Path
+    name: str
+
+    def __call__(self, task: tuple[int, Any]) -> Any:
+        number, item = task
+        path = self.folder / f"{self.name}-{number:06d}"
+        if path.exists():
+            return read_value(path)
+        result = self.function(item)
+        write_value(path, result)
+        return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class DiskEngine(Engine):
             self.n_rows = int(index["n_rows"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self.folder} does not contain readable row blocks: {error}") from error
-        self.threads = usable_threads(threads)
+        self.n_blocks, self.threads = len(self.starts), usable_threads(threads)
         self._records = itertools.count()
 
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:

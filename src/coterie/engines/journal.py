@@ -29,7 +29,7 @@ class Journal(Engine):
     def __init__(self, engine: Engine, folder: Path):
         self.engine, self.folder = engine, folder
         self.n_rows, self.n_terms = engine.shape
-        self.in_memory = engine.in_memory
+        self.n_blocks, self.in_memory = engine.n_blocks, engine.in_memory
         self.threads = getattr(engine, "threads", None)
         self._passes = count()
 
@@ -56,11 +56,11 @@ class Journal(Engine):
             with whole(done) as file:
                 file.write(str(blocks).encode())
 
-    def sum(self, function: Callable[[Block], T]) -> T:
+    def sum(self, function: Callable[[Block], T], stage: str = "") -> T:
         """Add up `function(block)` over all blocks."""
         path = self.folder / f"{next(self._passes):04d}-sum"
         if not path.exists():
-            total = self.engine.sum(function)
+            total = self.engine.sum(function, stage)
             write_value(path, total)
             return total
         return read_value(path)  # type: ignore[no-any-return]

@@ -34,6 +34,7 @@ class MemoryEngine(Engine):
             raise InputError("an engine needs at least one block")
         self.blocks = list(blocks)
         self.threads = usable_threads(threads)
+        self.n_blocks = len(self.blocks)
         self.n_rows = sum(block.X.shape[0] for block in self.blocks)
         self.n_terms = self.blocks[0].X.shape[1]
 

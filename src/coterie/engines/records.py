@@ -92,7 +92,7 @@ class FileRecords(Records):
         """Write the records of the rows from `start` on."""
         with self.path.open("r+b") as file:
             file.seek(start * self.dtype.itemsize)
-            file.write(np.ascontiguousarray(values, dtype=self.dtype).data)
+            file.write(np.ascontiguousarray(values, dtype=self.dtype.base).data)
 
     def get(self, start: int, stop: int) -> Array:
         """Read the records of some rows."""

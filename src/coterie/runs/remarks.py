@@ -9,6 +9,9 @@ from coterie.storage.tables import has_bytes
 from coterie.text.guess import likely_language
 from coterie.text.inputs import listed
 
+#: Texts that are looked at to guess their language.
+_LOOKED_AT = 20_000
+
 if TYPE_CHECKING:
     from coterie.text.dates import Dates
     from coterie.topics import TopicModel
@@ -37,7 +40,7 @@ def remark_on_language(model: TopicModel, texts: TextStore) -> None:
     if model.vectorizer is not None or texts.tokenised:
         return
     named = [model.language] if isinstance(model.language, str) else list(model.language)
-    likely = likely_language(next(iter(texts.batches())), named)
+    likely = likely_language(next(iter(texts.batches())).head(_LOOKED_AT), named)
     if likely is not None:
         warnings.warn(
             f"the texts seem to be {likely.capitalize()} but were processed as {', '.join(named)}; "

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from coterie.corpus.spelling import Typos
 from coterie.embeddings import Vectors, known_only
 from coterie.results import Assignments
 from coterie.topics.collection import as_strings
@@ -30,8 +31,8 @@ def topic_ids(model: TopicModel) -> npt.NDArray[np.int64]:
 
 def score_texts(
     model: TopicModel, texts: pl.Series, embeddings: Vectors | None = None
-) -> tuple[Scored, pl.DataFrame]:
-    """Memberships and vectors of texts, and their misspelt words (`coterie.corpus.spelling.TYPOS`).
+) -> tuple[Scored, Typos]:
+    """Memberships and vectors of texts, and their misspelt words.
 
     Embeddings that are not given come from the encoder of the model.
     """
@@ -45,13 +46,13 @@ def score_texts(
 
 def answers_to(model: TopicModel, batches: Iterable[tuple[pl.Series, Vectors | None]]) -> Assignments:
     """The assignments of texts, a batch at a time, with the embeddings given for them."""
-    parts, misspelt, start = [], [], 0
+    parts, misspelt, starts = [], [], [0]
     for texts, embeddings in batches:
         scored, typos = score_texts(model, texts, embeddings)
         parts.append(record(model, scored, texts))
-        misspelt.append(typos.with_columns(pl.col("row") + start))
-        start += len(texts)
-    return assignments(model, Scores.joined(parts), pl.concat(misspelt))
+        misspelt.append(typos)
+        starts.append(starts[-1] + len(texts))
+    return assignments(model, Scores.joined(parts), Typos.joined(misspelt, starts))
 
 
 def memberships_of(model: TopicModel, texts: pl.Series, embeddings: Vectors | None = None) -> Array:
@@ -77,23 +78,21 @@ def _looked_at(model: TopicModel, scored: Scored, texts: pl.Series) -> Look:
         strings = as_strings(texts)
         for row in strings.is_in(list(edited.pins)).arg_true():
             pins[row] = edited.scorer.ids.index(edited.pins[strings[row]])
-    return look(edited.scorer, scored, pins)
+    return look(edited.scorer, scored, pins)[0]
 
 
-def assignments(model: TopicModel, scores: Scores, typos: pl.DataFrame) -> Assignments:
+def assignments(model: TopicModel, scores: Scores, typos: Typos) -> Assignments:
     """Records as people read them: topics by their ids, words as they are written.
 
     A misspelt word has a term of its own, which names both: "arive → arrive".
     """
     ids, terms, words = topic_ids(model), model.vectorizer_.vocabulary_.display, scores.words
-    if len(typos):
-        spellings = typos["spelling"].unique().sort()
-        number = spellings.search_sorted(typos["spelling"]).to_numpy()
-        rows, columns, words = typos["row"].to_numpy(), typos["column"].to_numpy(), words.copy()
+    if len(typos.rows):
+        words = words.copy()
         for at in range(words.shape[1]):
-            named = words[rows, at] == columns
-            words[rows[named], at] = len(terms) + number[named]
-        terms = (*terms, *spellings)
+            named = words[typos.rows, at] == typos.columns
+            words[typos.rows[named], at] = len(terms) + typos.numbers[named]
+        terms = (*terms, *typos.spellings)
     return Assignments(
         ids[scores.topic],
         scores.confidence,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ import numpy.typing as npt
 import polars as pl
 
 from coterie.corpus.counting import Corpus
+from coterie.corpus.stored import PART_BYTES, PART_ROWS, TextParts
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import Vectors, vectors_of
-from coterie.engines import Block, Engine
+from coterie.engines import Block, Cluster, Engine
 from coterie.errors import InputError
 from coterie.progress import tell
 from coterie.storage.temporary import TemporaryFolder, report_full
@@ -57,8 +57,7 @@ class TextStore:
         #: A digest of the texts of a file in their order, once it was read.
         self.fingerprint = ""
         self._begun = self.complete = False
-        #: The one pass over the file, if it has begun to see how large the file is.
-        self._ahead: Iterator[pl.Series] | None = None
+        self._bytes = 0.0
         #: Number of the first text of each part, and of all texts.
         self._starts = [0]
         self._folder = None if self.file is None else TemporaryFolder("texts")
@@ -70,28 +69,21 @@ class TextStore:
 
     def is_large(self) -> bool:
         """Whether counts of the texts had better not be in memory."""
-        if self.file is None:
-            return False
-        plain = self.file.plain_bytes()
-        if plain is not None:
-            return plain > _LARGE
-        every, begin, size = self.batches(), [], 0.0
-        for texts in every:
-            begin.append(texts)
-            size += texts.estimated_size()
-            if size > _LARGE:
-                break
-        self._ahead = chain(begin, every)
-        return size > _LARGE
+        self.read()
+        return self._bytes > _LARGE
 
     def batches(self) -> Iterator[pl.Series]:
         """All texts, some at a time: strings, or lists of tokens where they came as such."""
         if self.memory is not None:
             return in_batches(self.memory)
-        if self._ahead is not None:
-            ahead, self._ahead = self._ahead, None
-            return ahead
-        return self._stored() if self._begun else self._read()
+        self.read()
+        return (self._texts(number) for number in range(len(self._starts) - 1))
+
+    def parts(self) -> TextParts:
+        """The files that hold the texts of a file."""
+        self.read()
+        numbers = range(len(self._starts) - 1)
+        return TextParts(tuple(self._path("texts", number) for number in numbers), tuple(self._starts))
 
     def tables(self) -> Iterator[pl.DataFrame]:
         """The rows of the file, some at a time, with all their columns."""
@@ -135,28 +127,49 @@ class TextStore:
             start += len(batch)
         return numbers
 
-    def _read(self) -> Iterator[pl.Series]:
-        """The one pass over the file."""
-        assert self.file is not None
-        self._begun = True
-        digest = hashlib.sha256()
-        for number, batch in enumerate(self.file):
-            self.columns |= batch.table.schema
-            self.tokenised |= batch.texts.dtype != pl.String
-            digest.update("".join(map(repr, batch.texts.to_list())).encode())
-            batch.table.write_parquet(self._path("rows", number), compression="lz4")
-            batch.texts.to_frame("text").write_parquet(self._path("texts", number), compression="lz4")
-            self._starts.append(self._starts[-1] + len(batch.texts))
-            if not number and self._check is not None:
-                self._check(self)
-            yield batch.texts
-            tell("reading texts", self._starts[-1], None, "texts")
+    def read(self) -> None:
+        """Make the one pass over the file, unless it was made."""
+        if self.file is None or self.complete:
+            return
+        if self._begun:
+            raise InputError(f"{self.file.source_name} could not be read to its end; open it again")
+        self._begun, digest = True, hashlib.sha256()
+        with report_full():
+            for rows, texts in self._joined(self.file):
+                for batch in texts:
+                    digest.update("".join(map(repr, batch.to_list())).encode())
+                self._keep(rows, texts)
         self.skipped, self.fingerprint, self.complete = self.file.skipped, digest.hexdigest(), True
         if self._check is not None:
             self._check(self)
 
-    def _stored(self) -> Iterator[pl.Series]:
-        return (self._texts(number) for number in range(len(self._starts) - 1))
+    def _joined(self, file: TextSource) -> Iterator[tuple[list[pl.DataFrame], list[pl.Series]]]:
+        """Batches of a file, put together until they are worth a part."""
+        rows: list[pl.DataFrame] = []
+        texts: list[pl.Series] = []
+        n_rows = size = 0
+        for number, batch in enumerate(file):
+            self.columns |= batch.table.schema
+            self.tokenised |= batch.texts.dtype != pl.String
+            if not number and self._check is not None:
+                self._check(self)
+            rows.append(batch.table)
+            texts.append(batch.texts.rename("text"))
+            n_rows, size = n_rows + len(batch.texts), size + batch.table.estimated_size()
+            tell("reading texts", self._starts[-1] + n_rows, None, "texts")
+            if n_rows >= PART_ROWS or size >= PART_BYTES:
+                yield rows, texts
+                rows, texts, n_rows, size = [], [], 0, 0
+        if rows:
+            yield rows, texts
+
+    def _keep(self, rows: list[pl.DataFrame], texts: list[pl.Series]) -> None:
+        """Write the next part; a batch may lack columns that came later."""
+        number, together = len(self._starts) - 1, pl.concat(texts)
+        pl.concat(rows, how="diagonal_relaxed").write_parquet(self._path("rows", number), compression="lz4")
+        together.to_frame().write_parquet(self._path("texts", number), compression="lz4")
+        self._starts.append(self._starts[-1] + len(together))
+        self._bytes += together.estimated_size()
 
     def _texts(self, number: int) -> pl.Series:
         return pl.read_parquet(self._path("texts", number))["text"]
@@ -170,16 +183,19 @@ class TextStore:
 class Collection:
     """Texts and their counts, kept for edits and questions after the fit.
 
-    `first` is the number of the first text that each distinct row stands for; `embeddings` has a vector for
-    each distinct row, where there are any. `folder` has the row blocks of a large file; it is removed when
-    nobody needs this any more.
+    `embeddings` has a vector for each distinct row, where there are any. `folder` has the row blocks of a
+    large file; it is removed when nobody needs this any more.
     """
 
     texts: TextStore
     corpus: Corpus
-    first: Ints
     embeddings: Vectors | None = None
     folder: TemporaryFolder | None = None
+
+    @property
+    def first(self) -> Ints:
+        """The number of the first text that each distinct row stands for."""
+        return self.corpus.first
 
     def close(self) -> None:
         """Remove temporary folders; nothing can be asked any more."""
@@ -207,20 +223,33 @@ class Collection:
         )
 
 
-def collect(source: Any, vectorizer: Vectorizer, boilerplate: Boilerplate | None = None) -> Collection:
-    """Read and count texts, without their boilerplate; the vocabulary may be empty."""
+def collect(
+    source: Any,
+    vectorizer: Vectorizer,
+    boilerplate: Boilerplate | None = None,
+    cluster: Cluster | None = None,
+) -> Collection:
+    """Read and count texts, without their boilerplate; the vocabulary may be empty.
+
+    A file is counted by the cluster, where there is one; without one a large file is counted in a temporary
+    folder.
+    """
     texts = source if isinstance(source, TextStore) else TextStore(source)
-    with report_full():
-        folder = TemporaryFolder("counts") if texts.is_large() else None
+    folder = None
     try:
-        path = None if folder is None else folder.path
         with report_full():
-            corpus = vectorizer.fit_corpus(texts if texts.memory is None else texts.memory, path, boilerplate)
+            if cluster is None and texts.is_large():
+                folder = TemporaryFolder("counts")
+                cluster = Cluster(folder=folder.path)
+            if cluster is not None and texts.file is not None:
+                corpus = vectorizer.fit_corpus(texts.parts(), cluster, boilerplate)
+            else:
+                corpus = vectorizer.fit_corpus(
+                    texts if texts.memory is None else texts.memory, None, boilerplate
+                )
         if not corpus.n_texts:
             raise InputError("no texts were given; at least one is needed")
-        first = np.full(corpus.n_distinct, corpus.n_texts, dtype=np.int64)
-        np.minimum.at(first, corpus.rows, np.arange(corpus.n_texts))
-        return Collection(texts, corpus, first, folder=folder)
+        return Collection(texts, corpus, folder=folder)
     except BaseException:
         texts.close()
         if folder is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,19 @@ from coterie.embeddings import Vectors
 from coterie.engines import Block, Engine
 from coterie.engines.base import pattern
 from coterie.engines.memory import rows as rows_of
+from coterie.engines.records import Records
 from coterie.engines.threads import ordered_map, usable_threads
 from coterie.linalg.rows import unit_dense
 from coterie.map.landmarks import text_keys
 from coterie.map.layout import Known, TopicMap
-from coterie.progress import tell
+from coterie.progress import counted, tell
 from coterie.semantics import cooccurrence, npmi
 from coterie.topics.collection import without_columns
 from coterie.topics.confidence import Confidence, learn_confidence
 from coterie.topics.evidence import counted_evidence, deciding_words, related_words
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import NONE, Scored, Scorer
-from coterie.topics.scores import PINNED, Look, Scores, VectorStore, look
+from coterie.topics.scores import LOOK, PINNED, SCORE, Look, Scores, look
 
 T = TypeVar("T")
 Points = npt.NDArray[np.float32]
@@ -46,6 +47,9 @@ _ALIKE = 0.6
 _TOP = 10
 #: Rows worked on together: what is dense stays small.
 _ROWS = 4_096
+#: Bytes of the vectors of texts that are kept between the passes.
+_KEPT_VECTORS = 1 << 27
+_READ = ("topic", "n_words")
 
 
 @dataclass(frozen=True)
@@ -101,22 +105,30 @@ class Sample:
         return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Reading:
-    """What one pass over the distinct texts found, by column of memberships."""
+    """What one pass over the distinct texts found, by column of memberships.
+
+    `looks` has a record of each text; in it topics are numbered as they were then, and topic i is
+    ``number[i]`` now. `vectors` are those of the texts, where they are few enough to keep. `first` is the
+    first text of each topic, `NONE` for a topic without any. `tied` says whether the order of topics decides
+    about some text.
+    """
 
     sizes: Array
     counts: Array
     vector_sums: Array
-    vectors: VectorStore
-    undecided: float = 0.0
-    lost: float = 0.0
-    looks: list[Look] = field(default_factory=list)
-    sample: Sample | None = None
+    lost: float
+    undecided: float
+    looks: Records
+    vectors: Records | None
+    first: Ints
+    tied: bool
+    sample: Sample
+    number: Ints
 
     def reordered(self, order: Ints) -> Reading:
         """The same with topics in another order: topic i becomes what topic ``order[i]`` was."""
-        assert self.sample is not None
         new = np.append(np.argsort(order), NONE)
         sample = replace(
             self.sample, topics=new[self.sample.topics], memberships=self.sample.memberships[:, order]
@@ -126,19 +138,10 @@ class Reading:
             sizes=self.sizes[order],
             counts=self.counts[order],
             vector_sums=self.vector_sums[order],
-            looks=[part.reordered(order) for part in self.looks],
+            first=self.first[order],
             sample=sample,
+            number=new[self.number],
         )
-
-    @property
-    def tied(self) -> bool:
-        """Whether the order of topics decides about some text."""
-        return any(part.tied for part in self.looks)
-
-    @property
-    def topics(self) -> Ints:
-        """The topic of each text, `NONE` for one that no topic has a share of."""
-        return np.concatenate([part.topic for part in self.looks])
 
 
 def read_topics(
@@ -152,44 +155,59 @@ def read_topics(
     `pinned` names the column of the topic for rows that somebody put there; `embeddings` has a vector for
     each row, for a model that uses them.
     """
-    step = max(-(-documents.n_rows // _SAMPLE), 1)
-    pinned = pinned or {}
+    step, n_topics = max(-(-documents.n_rows // _SAMPLE), 1), len(scorer.ids)
+    width, pinned = scorer.method.dimensions, pinned or {}
+    looks = documents.records(LOOK)
+    few = 0 < 8 * width * documents.n_rows <= _KEPT_VECTORS
+    vectors = documents.records((np.float64, (width,))) if few else None
 
-    def read(piece: Block) -> tuple[Block, Look, Scored, Ints, csr_matrix, Array]:
+    def read(piece: Block) -> tuple[Look, bool, Array, tuple[Any, ...]]:
         some = slice(piece.start, piece.start + piece.X.shape[0])
         scored = scorer.score(piece.X, None if embeddings is None else embeddings[some])
         here = {row - piece.start: topic for row, topic in pinned.items() if some.start <= row < some.stop}
-        seen = look(scorer, scored, here)
+        seen, tied = look(scorer, scored, here)
         chosen = np.flatnonzero(text_keys(piece.X) % np.uint64(step) == 0)  # whatever the order of texts
-        kept = Scored(scored.X[chosen], np.zeros(0), scored.memberships[chosen], scored.vectors[chosen])
-        counts = term_counts(Block(scored.X, piece.weights), seen.topic, len(scorer.ids))
-        sums = _vector_sums(seen.topic, piece.weights, scored.vectors, len(scorer.ids))
-        vectors.put(piece.start, scored.vectors)
-        return piece, seen, kept, chosen, counts, sums
+        sums = _vector_sums(seen.topic, piece.weights, scored.vectors, n_topics)
+        looks.put(piece.start, seen.records())
+        if vectors is not None:
+            vectors.put(piece.start, scored.vectors)
+        kept = (
+            chosen + piece.start, piece.weights[chosen], seen.topic[chosen].astype(np.int64),
+            scored.X[chosen], scored.memberships[chosen], scored.vectors[chosen],
+        )  # fmt: skip
+        return seen, tied, sums, kept
 
-    vectors = VectorStore(documents.n_rows, scorer.method.dimensions)
-    n_topics, width = len(scorer.ids), scorer.method.dimensions
-    reading = Reading(
-        np.zeros(n_topics), np.zeros((n_topics, documents.n_terms)), np.zeros((n_topics, width)), vectors
+    def read_block(block: Block) -> tuple[Any, ...]:
+        parts = _by_pieces(read, block)
+        topic, n_words = (np.concatenate([getattr(seen, name) for seen, *_ in parts]) for name in _READ)
+        some = topic != NONE
+        without = ~some & (n_words == 0)
+        sizes = np.bincount(topic[some], block.weights[some], n_topics).astype(np.float64)
+        left = np.array([block.weights[without].sum(), block.weights[~some & ~without].sum()])
+        first = np.full(n_topics, NONE)
+        here, at = np.unique(topic[some], return_index=True)
+        first[here] = block.start + np.flatnonzero(some)[at]
+        counted = Block(without_columns(block.X, scorer.banned), block.weights)
+        counts = term_counts(counted, topic, n_topics)
+        sums = np.sum([sums for _, _, sums, _ in parts], axis=0)
+        return sizes, counts, sums, left, [first], int(any(tied for _, tied, _, _ in parts)), [
+            kept for *_, kept in parts
+        ]
+
+    sizes, counts, sums, left, firsts, tied, kept = documents.sum(read_block, "describing topics")
+    rows, weights, topics, X, memberships, sampled = zip(*kept, strict=True)
+    first = np.stack(firsts)
+    at = (first != NONE).argmax(axis=0)
+    sample = Sample(
+        *(np.concatenate(some) for some in (rows, weights, topics)),
+        vstack(X, format="csr"),
+        np.concatenate(memberships),
+        np.concatenate(sampled),
     )
-    sample: list[tuple[Ints, Array, Ints, Scored]] = []
-    tell("describing topics", 0, documents.n_rows, "texts")
-    for parts in documents.map(lambda block: _by_pieces(read, block)):
-        for piece, seen, kept, chosen, counts, sums in parts:
-            _add(reading, piece, seen, counts, sums)
-            sample.append((chosen + piece.start, piece.weights[chosen], seen.topic[chosen], kept))
-            tell("describing topics", piece.start + len(seen.topic), documents.n_rows, "texts")
-    rows, weights, topics = (np.concatenate([part[i] for part in sample]) for i in range(3))
-    scored = [part[3] for part in sample]
-    reading.sample = Sample(
-        rows,
-        weights,
-        topics,
-        vstack([part.X for part in scored], format="csr"),
-        np.concatenate([part.memberships for part in scored]),
-        np.concatenate([part.vectors for part in scored]),
-    )
-    return reading
+    return Reading(
+        sizes, counts.toarray(), sums, float(left[0]), float(left[1]), looks, vectors,
+        first[at, np.arange(n_topics)], bool(tied), sample, np.append(np.arange(n_topics), NONE),
+    )  # fmt: skip
 
 
 def _by_pieces(function: Callable[[Block], T], block: Block) -> list[T]:
@@ -212,19 +230,6 @@ def _vector_sums(topics: Ints, weights: Array, vectors: Array, n_topics: int) ->
     return np.asarray(member @ vectors)
 
 
-def _add(reading: Reading, piece: Block, seen: Look, counts: csr_matrix, sums: Array) -> None:
-    """Add what a piece holds, in the order of the texts."""
-    some = seen.topic != NONE
-    reading.sizes += np.bincount(seen.topic[some], piece.weights[some], len(reading.sizes))
-    without = ~some & (seen.n_words == 0)
-    reading.lost += float(piece.weights[without].sum())
-    reading.undecided += float(piece.weights[~some & ~without].sum())
-    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    reading.counts[row, counts.indices] += counts.data
-    reading.vector_sums += sums
-    reading.looks.append(seen)
-
-
 def describe(
     documents: Engine,
     scorer: Scorer,
@@ -238,7 +243,6 @@ def describe(
     `confidence` is that of the topics before an edit, and `known` where they were on the map. `ranked` are
     the terms of each topic, if the method has ranked them by the same counts already.
     """
-    assert reading.sample is not None
     sample = reading.sample
     fallback = int(np.argmax(reading.sizes))
     sizes = reading.sizes.copy()
@@ -276,24 +280,25 @@ def finish(
     reading: Reading,
     description: Description,
     placed: Points | None = None,
+    embeddings: Vectors | None = None,
 ) -> Scores:
     """The record of every distinct text; `placed` are their positions, if their vectors are as before."""
-    looks, vectors, start = {}, reading.vectors, 0
-    for part in reading.looks:
-        looks[start] = part
-        start += len(part.topic)
+    looks, vectors, number = reading.looks, reading.vectors, reading.number
+    scores = documents.records(SCORE)
 
-    def record(piece: Block) -> Scores:
-        seen = looks[piece.start]
-        some = slice(piece.start, piece.start + len(seen.topic))
-        own = vectors.get(piece.start, len(seen.topic))
-        return explained(scorer, description, piece.X, seen, own, None if placed is None else placed[some])
+    def record(piece: Block) -> None:
+        some = slice(piece.start, piece.start + piece.X.shape[0])
+        seen = Look.of(looks.get(some.start, some.stop), number)
+        if vectors is not None:
+            own = vectors.get(some.start, some.stop)
+        else:  # to compute them again takes less than to write and read them
+            own = scorer.score(piece.X, None if embeddings is None else embeddings[some]).vectors
+        at = None if placed is None else np.asarray(placed[some])
+        scores.put(some.start, explained(scorer, description, piece.X, seen, own, at).records())
 
-    parts: list[Scores] = []
-    for scores in documents.map(lambda block: _by_pieces(record, block)):
-        parts += scores
-        tell("explaining assignments", sum(map(len, parts)), documents.n_rows, "texts")
-    return Scores.joined(parts)
+    for _ in counted(documents.map(lambda block: len(_by_pieces(record, block))), "explaining assignments"):
+        pass
+    return Scores.of(scores.array)
 
 
 def confidence_of(description: Description, seen: Look, vectors: Array) -> Array:
@@ -321,8 +326,8 @@ def explained(
     X = without_columns(X, scorer.banned)
     if not X.shape[0]:
         evidence = X
-    elif seen.rivals is not None:
-        evidence = scorer.method.evidence(X, *seen.rivals)
+    elif scorer.method.explains:
+        evidence = scorer.method.evidence(X, seen.rival, seen.other_rival)
     else:
         first = np.maximum(seen.topic, 0)
         next_best = np.where(first == 0, min(1, len(scorer.ids) - 1), 0)
@@ -401,8 +406,7 @@ def _distinctiveness(counts: Array, terms: tuple[Ints, ...]) -> Array:
 def typical_texts(reading: Reading, description: Description, scores: Scores) -> tuple[Ints, ...]:
     """Rows of typical texts of each topic: confident, near its centre, and different from each other."""
     sample, centers = reading.sample, description.centers
-    assert sample is not None
-    topics, sure = reading.topics, scores.confidence[sample.rows]
+    sure = np.array(scores.confidence[sample.rows])
     pinned = scores.note[sample.rows] == PINNED  # their confidence does not come from their words
     sure[pinned] = description.confidence.of(
         sample.memberships[pinned], sample.vectors[pinned], sample.n_words[pinned]
@@ -414,7 +418,7 @@ def typical_texts(reading: Reading, description: Description, scores: Scores) ->
         rows = np.flatnonzero(sample.topics == topic)
         rows = rows[np.argsort(-typical[rows], kind="stable")][:_CANDIDATES]
         chosen = sample.rows[_unlike(sample.X, rows)]
-        examples.append(chosen if len(chosen) else np.flatnonzero(topics == topic)[:1])
+        examples.append(chosen if len(chosen) or reading.first[topic] == NONE else reading.first[[topic]])
     return tuple(examples)
 
 

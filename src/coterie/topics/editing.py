@@ -311,7 +311,8 @@ def described(
         None if earlier is None else earlier.known,
         None if ranked is None else ranked[scorer.order],
     )
-    scores = finish(documents, scorer, reading, description, _placed(edited, before))
+    placed = _placed(edited, before)
+    scores = finish(documents, scorer, reading, description, placed, collection.embeddings)
     names = topic_names(collection, model.vectorizer_, scores.topic, description, scorer.banned)
     description = replace(description, examples=typical_texts(reading, description, scores), names=names)
     log, skipped = ((), 0) if before is None else (before.log, before.skipped)

@@ -78,7 +78,7 @@ def _shares(model: TopicModel, counts: csr_matrix) -> Array:
         vectors = vectors_of(source, texts, np.diff(cuts) > 0)
     scorer, described = model.state.edited.scorer, model.state.description
     scored = scorer.score(counts, vectors)
-    seen = look(scorer, scored, {})
+    seen, _ = look(scorer, scored, {})
     shares = calibrated(scored.memberships, seen.topic, confidence_of(described, seen, scored.vectors))
     usual = (described.sizes + _UNSEEN) / (described.sizes + _UNSEEN).sum()
     return np.where(shares.any(axis=1, keepdims=True), shares, usual)

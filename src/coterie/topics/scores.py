@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +11,23 @@ import numpy.typing as npt
 
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import NONE, Scored, Scorer
+
+#: Words that decided about a text, and related ones, that are named.
+_WORDS = 3
+#: What is recorded of each text: see `Scores` and `Look`.
+SCORE = np.dtype(
+    [
+        ("topic", "i4"), ("second", "i4"), ("membership", "f8"), ("second_membership", "f8"),
+        ("confidence", "f8"), ("note", "i1"), ("words", "i4", _WORDS), ("related", "i4", _WORDS),
+        ("position", "f4", 2),
+    ]
+)  # fmt: skip
+LOOK = np.dtype(
+    [
+        ("topic", "i4"), ("second", "i4"), ("membership", "f8"), ("second_membership", "f8"), ("note", "i1"),
+        ("n_words", "i4"), ("rival", "i4"), ("other_rival", "i4"),
+    ]
+)  # fmt: skip
 
 #: Numbers of notes: a text that somebody put there, one without a known word, one that no topic wants.
 PINNED, UNKNOWN, UNDECIDED = 1, 2, 3
@@ -42,6 +57,15 @@ class Scores:
         return len(self.topic)
 
     @classmethod
+    def of(cls, records: npt.NDArray[Any]) -> Scores:
+        """Records of type `SCORE` as columns, which share their memory."""
+        return cls(**{name: records[name] for name in cls.__dataclass_fields__})
+
+    def records(self) -> npt.NDArray[Any]:
+        """The same as records of type `SCORE`."""
+        return _recorded(self, SCORE)
+
+    @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
         """The texts of several parts, one after another."""
         names = cls.__dataclass_fields__
@@ -56,9 +80,8 @@ class Scores:
 class Look:
     """What is read off the memberships of some texts; they are not needed any more afterwards.
 
-    `topic` is `NONE` for a text that no topic has a share of. `rivals` are the two topics of the method that
-    its reason is about, where the method gives reasons. `tied` tells whether topics of some text are equally
-    good, so that the order of topics decides.
+    `topic` is `NONE` for a text that no topic has a share of. `rival` and `other_rival` are the two topics of
+    the method that its reason is about, `NONE` where the method gives no reasons.
     """
 
     topic: npt.NDArray[np.int32]
@@ -67,20 +90,33 @@ class Look:
     second_membership: Array
     note: npt.NDArray[np.int8]
     n_words: npt.NDArray[np.int32]
-    rivals: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None
-    tied: bool
+    rival: npt.NDArray[np.int32]
+    other_rival: npt.NDArray[np.int32]
 
-    def reordered(self, order: Ints) -> Look:
-        """The same with topics in another order: topic i becomes what topic ``order[i]`` was."""
-        new = np.append(np.argsort(order), NONE).astype(np.int32)  # the last entry answers for NONE = −1
-        return Look(
-            new[self.topic], new[self.second], self.membership, self.second_membership, self.note,
-            self.n_words, self.rivals, self.tied,
-        )  # fmt: skip
+    @classmethod
+    def of(cls, records: npt.NDArray[Any], number: Ints) -> Look:
+        """Records of type `LOOK`, with topic i as ``number[i]``; its last entry answers for `NONE`."""
+        columns = {name: np.ascontiguousarray(records[name]) for name in cls.__dataclass_fields__}
+        columns |= {name: number[columns[name]].astype(np.int32) for name in ("topic", "second")}
+        return cls(**columns)
+
+    def records(self) -> npt.NDArray[Any]:
+        """The same as records of type `LOOK`."""
+        return _recorded(self, LOOK)
 
 
-def look(scorer: Scorer, scored: Scored, pins: Mapping[int, int]) -> Look:
-    """The first two topics of each text; `pins` are columns of topics by row."""
+def _recorded(columns: Scores | Look, kind: np.dtype[Any]) -> npt.NDArray[Any]:
+    records = np.empty(len(columns.topic), dtype=kind)
+    for name in kind.names or ():
+        records[name] = getattr(columns, name)
+    return records
+
+
+def look(scorer: Scorer, scored: Scored, pins: Mapping[int, int]) -> tuple[Look, bool]:
+    """The first two topics of each text; `pins` are columns of topics by row.
+
+    Also whether topics of some text are equally good, so that the order of topics decides.
+    """
     memberships, rows = scored.memberships, np.arange(len(scored.memberships))
     topic = scored.topics.copy()
     note = np.where(topic != NONE, 0, np.where(scored.n_words == 0, UNKNOWN, UNDECIDED)).astype(np.int8)
@@ -95,43 +131,10 @@ def look(scorer: Scorer, scored: Scored, pins: Mapping[int, int]) -> Look:
     second = np.where(second_membership > 0, rest.argmax(axis=1), NONE)
     rest[rows, np.maximum(second, 0)] = 0.0
     tied = (second_membership == membership) | (rest.max(axis=1, initial=0.0) == second_membership)
-    rivals = scorer.rivals(scored) if scorer.method.explains else None
-    return Look(
+    none = np.full(len(topic), NONE)
+    rival, other = scorer.rivals(scored) if scorer.method.explains else (none, none)
+    seen = Look(
         topic.astype(np.int32), second.astype(np.int32), membership, second_membership, note,
-        scored.n_words.astype(np.int32),
-        None if rivals is None else (rivals[0].astype(np.int32), rivals[1].astype(np.int32)),
-        bool((tied & (second_membership > 0)).any()),
+        scored.n_words.astype(np.int32), rival.astype(np.int32), other.astype(np.int32),
     )  # fmt: skip
-
-
-class VectorStore:
-    """Vectors of texts, block by block: in memory, or in an unnamed file where they are many."""
-
-    #: Bytes that are kept in memory.
-    MOST = 1 << 27
-
-    def __init__(self, n_rows: int, dimensions: int):
-        self._bytes = 8 * dimensions
-        self._width = dimensions
-        large = n_rows * self._bytes > self.MOST
-        self._file = tempfile.TemporaryFile() if large else None  # noqa: SIM115
-        self._lock = threading.Lock()
-        self._memory: dict[int, Array] = {}
-
-    def put(self, start: int, vectors: Array) -> None:
-        """Keep the vectors of the rows from `start` on."""
-        if self._file is None:
-            self._memory[start] = vectors
-            return
-        with self._lock:
-            self._file.seek(start * self._bytes)
-            self._file.write(np.ascontiguousarray(vectors).data)
-
-    def get(self, start: int, n_rows: int) -> Array:
-        """The vectors of rows that were put together."""
-        if self._file is None:
-            return self._memory[start]
-        with self._lock:
-            self._file.seek(start * self._bytes)
-            raw = self._file.read(n_rows * self._bytes)
-        return np.frombuffer(raw, dtype=np.float64).reshape(n_rows, self._width)
+    return seen, bool((tied & (second_membership > 0)).any())
