@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from coterie.runs import Run
-    from coterie.text import TextSource
     from coterie.topics import TopicModel
     from coterie.topics.vectors import RowByRow
 
@@ -120,14 +119,17 @@ def _assign_to_file(
 ) -> None:
     """The rows of one file, one after another, to a file or to standard output."""
     from coterie.runs import assigned_table
+    from coterie.runs.parts import expected_column
     from coterie.runs.writing import added_names
 
+    text = reading.pop("text")
     vectors = None if embeddings is None else _vectors(opened.model, embeddings)
     done = without = 0
     with spooled(file) as path, shown(out is None):
-        source = _source(opened.info["data"]["column"], path, **reading)
+        source = open_source(path, opened.info["data"]["column"] if text is None else text, **reading)
+        batches = expected_column(source) if text is None else source
         with _writer(out, as_json) as write:
-            for batch in source:
+            for batch in batches:
                 rows = None if vectors is None else vectors.take(len(batch.texts))
                 table = assigned_table(opened.model, batch.table, batch.texts, min_confidence, rows)
                 without += table[added_names(batch.table.columns)["topic"]].null_count()
@@ -154,14 +156,16 @@ def assign_to_folder(
     from coterie.runs.parts import assign_parts
 
     vectors = None if embeddings is None else _vectors(opened.model, embeddings)
-    column = opened.info["data"]["column"]
+    text = reading.pop("text")
+    column = opened.info["data"]["column"] if text is None else text
     with spooled(file) as path, shown(False), engine.open() as workers:
         written = assign_parts(
             opened.model,
             [path] if file == "-" else _expanded(file),
             out,
             workers,
-            lambda path: _source(column, path, **reading),
+            lambda path: open_source(path, column, **reading),
+            expected=text is None,
             min_confidence=min_confidence,
             encoder=embeddings if vectors is None else None,
             vectors=vectors,
@@ -201,19 +205,6 @@ def _vectors(model: TopicModel, option: str) -> RowByRow | None:
         take_encoder(model, encoder)
         return None
     return RowByRow(checked_for(model, vectors))
-
-
-def _source(of_run: str, path: Path, text: str | None, **reading: Any) -> TextSource:
-    """The texts of the file, from the column given, else the one used in the run, else the likely one."""
-    from coterie.text.inputs import NoColumn
-
-    source = open_source(path, of_run if text is None else text, **reading)
-    if text is None:
-        try:
-            next(iter(source))
-        except NoColumn:
-            source.column = None
-    return source
 
 
 @contextmanager

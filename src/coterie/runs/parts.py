@@ -31,7 +31,7 @@ from coterie.storage import trees
 from coterie.storage.files import spelled
 from coterie.storage.tables import ParquetWriter
 from coterie.text import Batch, TextSource
-from coterie.text.inputs import text_column
+from coterie.text.inputs import NoColumn, text_column
 from coterie.text.nulls import without_nulls
 from coterie.topics import TopicModel, state
 from coterie.topics.vectors import RowByRow
@@ -55,6 +55,8 @@ class Work:
     out: Path
     #: Opens an input file with the options of the user.
     source: Callable[[Path], TextSource]
+    #: Whether the column of the texts is only expected: see `expected_column`.
+    expected: bool = False
     min_confidence: float = 0.0
     encoder: str | None = None
 
@@ -111,6 +113,7 @@ def assign_parts(
     workers: Workers,
     source: Callable[[Path], TextSource],
     *,
+    expected: bool = False,
     min_confidence: float = 0.0,
     encoder: str | None = None,
     vectors: RowByRow | None = None,
@@ -119,13 +122,14 @@ def assign_parts(
     """Assign the texts of files on workers, into a folder that is absent or empty.
 
     With `send`, or with `vectors`, whose rows must be counted, files are read here and their pieces are sent
-    through a folder beside the output; otherwise only large files that are not Parquet are.
+    through a folder beside the output; otherwise only large files that are not Parquet are. `expected` says
+    that the column of the sources is a guess: see `expected_column`.
     """
     with _folders(out) as (target, beside):
-        work = Work(beside / "model", target, source, min_confidence, encoder)
+        work = Work(beside / "model", target, source, expected, min_confidence, encoder)
         work.model.mkdir()
         state.write(model, work.model)
-        pieces = _pieces(files, source, beside, send or vectors is not None, vectors)
+        pieces = _pieces(work, files, beside, send or vectors is not None, vectors)
         written = Written()
         for part in ordered(workers, lambda piece: run_task(work, piece), pieces):
             _add(part, written)
@@ -194,28 +198,32 @@ def _folders(out: Path) -> Iterator[tuple[Path, Path]]:
 # --- how files are divided
 
 
+def expected_column(source: TextSource) -> Iterator[Batch]:
+    """The batches of a file whose column of texts is expected to be that of another; else the likely one."""
+    batches = iter(source)
+    try:
+        first = next(batches)
+    except NoColumn:
+        source.column = None
+        batches = iter(source)
+        first = next(batches)
+    yield first
+    yield from batches
+
+
 def _pieces(
-    files: Iterable[Path],
-    source: Callable[[Path], TextSource],
-    beside: Path,
-    send: bool,
-    vectors: RowByRow | None,
+    work: Work, files: Iterable[Path], beside: Path, send: bool, vectors: RowByRow | None
 ) -> Iterator[Piece]:
     """The tasks, in the order of the rows; those that are sent are written when they are asked for."""
     number = 0
     for path in files:
-        for piece in _divided(path, number, source, beside, send, vectors):
+        for piece in _divided(work, path, number, beside, send, vectors):
             yield piece
             number += 1
 
 
 def _divided(
-    path: Path,
-    number: int,
-    source: Callable[[Path], TextSource],
-    beside: Path,
-    send: bool,
-    vectors: RowByRow | None,
+    work: Work, path: Path, number: int, beside: Path, send: bool, vectors: RowByRow | None
 ) -> Iterator[Piece]:
     origin = spelled(path)
     send = send or not path.is_file()  # reading it says what is wrong
@@ -223,26 +231,24 @@ def _divided(
     if not send and (path.stat().st_size <= LARGE_BYTES if total is None else total <= PIECE_ROWS):
         yield Piece(number, path.absolute(), origin)
         return
-    opened = source(path)
+    opened = work.source(path)
+    batches = expected_column(opened) if work.expected else iter(opened)
     if total is not None:
-        column = _column_of(opened)
+        first = next(batches)  # decides which column has the texts
+        assert opened.layout is not None
+        column = opened.layout.column
+        del batches, first
         for at, start in enumerate(range(0, total, PIECE_ROWS)):
             yield Piece(number + at, path.absolute(), origin, column, start, min(PIECE_ROWS, total - start))
         return
     waiting: list[Batch] = []
-    for batch in opened:
+    for batch in batches:
         full = sum(len(each.texts) for each in waiting) >= PIECE_ROWS
         if waiting and (full or batch.table.schema != waiting[0].table.schema):
             yield _sent(waiting, number, origin, beside, vectors)
             number, waiting = number + 1, []
         waiting.append(batch)
     yield _sent(waiting, number, origin, beside, vectors)
-
-
-def _column_of(source: TextSource) -> str | None:
-    """The column with the texts, which the first rows decide."""
-    next(iter(source))
-    return None if source.layout is None else source.layout.column
 
 
 def _parquet_rows(path: Path) -> int | None:
@@ -284,7 +290,10 @@ def run_task(work: Work, piece: Piece) -> Part:
     source: TextSource | None = None
     if piece.rows is None and not piece.sent:
         source = work.source(piece.path)
-        batches: Iterable[tuple[pl.DataFrame, pl.Series, Any]] = ((b.table, b.texts, None) for b in source)
+        whole_file = expected_column(source) if work.expected else source
+        batches: Iterable[tuple[pl.DataFrame, pl.Series, Any]] = (
+            (batch.table, batch.texts, None) for batch in whole_file
+        )
     else:
         batches = _read(piece)
     with ParquetWriter(work.out / piece.name) as writer:
