@@ -15,7 +15,7 @@ import pytest
 from typed import ENVIRONMENT, typed
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/guide.md"]
+PAGES = ["README.md", "docs/guide.md", "docs/cluster.md"]
 
 
 def blocks(page, language):

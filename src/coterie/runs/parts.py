@@ -13,24 +13,24 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from coterie.engines import Workers, ordered
+from coterie.engines import ordered, workers_of
 from coterie.errors import InputError
 from coterie.progress import tell
 from coterie.runs.writing import added_names, assigned_table
 from coterie.storage import trees
 from coterie.storage.files import spelled
 from coterie.storage.tables import ParquetWriter
-from coterie.text import Batch, TextSource
+from coterie.text import Batch, TextSource, read_texts
 from coterie.text.inputs import NoColumn, text_column
 from coterie.text.nulls import without_nulls
 from coterie.topics import TopicModel, state
@@ -108,10 +108,10 @@ class Written:
 
 def assign_parts(
     model: TopicModel,
-    files: Sequence[Path],
-    out: Path,
-    workers: Workers,
-    source: Callable[[Path], TextSource],
+    files: Iterable[str | Path],
+    out: str | Path,
+    workers: Any,
+    source: Callable[[Path], TextSource] | None = None,
     *,
     expected: bool = False,
     min_confidence: float = 0.0,
@@ -121,17 +121,23 @@ def assign_parts(
 ) -> Written:
     """Assign the texts of files on workers, into a folder that is absent or empty.
 
+    `workers` are those of `open_executor`, or a `distributed.Client` or an executor of your own. `source`
+    opens a file; by default `read_texts`, with the column that the model was fitted with.
+
     With `send`, or with `vectors`, whose rows must be counted, files are read here and their pieces are sent
     through a folder beside the output; otherwise only large files that are not Parquet are. `expected` says
     that the column of the sources is a guess: see `expected_column`.
     """
-    with _folders(out) as (target, beside):
+    if source is None:
+        column = model.columns.text
+        source, expected = partial(read_texts, column=column), column is not None
+    with _folders(Path(out)) as (target, beside):
         work = Work(beside / "model", target, source, expected, min_confidence, encoder)
         work.model.mkdir()
         state.write(model, work.model)
-        pieces = _pieces(work, files, beside, send or vectors is not None, vectors)
+        pieces = _pieces(work, map(Path, files), beside, send or vectors is not None, vectors)
         written = Written()
-        for part in ordered(workers, lambda piece: run_task(work, piece), pieces):
+        for part in ordered(workers_of(workers), lambda piece: run_task(work, piece), pieces):
             _add(part, written)
         if vectors is not None:
             vectors.finish()
