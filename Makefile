@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test fast fuzz lint types pictures benchmarks quality reproduce clean
+.PHONY: setup demo test fast fuzz lint types spark pictures benchmarks quality reproduce clean
 
 setup: .venv/ready
 
@@ -37,6 +37,11 @@ lint: setup
 
 types: setup
 	$(BIN)/mypy
+
+# pyspark has 450 MB, so it is not part of the setup; needs Java
+spark: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	$(BIN)/python -m pytest tests/test_spark.py
 
 # of the README, from the demo; needs Chromium
 pictures: setup

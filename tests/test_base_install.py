@@ -23,12 +23,14 @@ EXTRAS = {
     "explore": ["explore"],
     "figures": ["figures"],
     "altair": ["figures"],
+    "dask": ["engines"],
 }
 #: Libraries that users bring along, and the modules that may import them.
 BROUGHT = {
     "embeddings": {"model2vec", "sentence_transformers"},
     "corpus": {"pandas"},
     "frames": {"pandas"},
+    "spark": {"pyspark", "pyarrow"},  # in the extra of that name, too large for the setup
 }
 #: Runs commands with only the wheel and what it needs, one after another; prints how each ended.
 COMMANDS = """

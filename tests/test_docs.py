@@ -15,7 +15,7 @@ import pytest
 from typed import ENVIRONMENT, typed
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/guide.md"]
+PAGES = ["README.md", "docs/guide.md", "docs/cluster.md"]
 
 
 def blocks(page, language):
@@ -31,7 +31,7 @@ def test_python_runs_as_written(page, number, tmp_path, monkeypatch, capsys):
     )
     (tmp_path / "block.py").write_text(blocks(page, "python")[number], encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    runpy.run_path("block.py", run_name="__main__")
+    runpy.run_path(str(tmp_path / "block.py"), run_name="__main__")  # processes look for it where they start
     assert capsys.readouterr().out
 
 

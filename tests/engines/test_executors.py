@@ -153,6 +153,19 @@ def test_a_worker_uses_one_core(workers):
     assert workers.submit(threads).result(60) == (1, 1, 1)
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be kept away here")
+def test_workers_do_not_get_interrupts(workers):
+    if workers.in_process:
+        pytest.skip("threads get none anyway")
+
+    def kept_away():
+        import signal
+
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    assert workers.submit(kept_away).result(60)
+
+
 @contextmanager
 def pool(kind):
     if kind == "threads":
@@ -244,16 +257,16 @@ def task(number, folder={folder!r}):
     import os, time
     from pathlib import Path
     Path(folder, str(os.getpid())).touch()
-    time.sleep(600)
+    time.sleep(600 if number < 2 else 0)  # the third worker has nothing to do any more
 
 if __name__ == "__main__":
-    with open_executor({kind!r}, 2) as workers:
-        list(ordered(workers, task, range(4)))
+    with open_executor({kind!r}, 3) as workers:
+        list(ordered(workers, task, range(3)))
 """
 
 
 @contextmanager
-def parent_with_two_busy_workers(kind, folder):
+def parent_with_busy_workers(kind, folder):
     (folder / "pids").mkdir()
     script = folder / "parent.py"
     script.write_text(PARENT.format(kind=kind, folder=str(folder / "pids")))
@@ -262,7 +275,7 @@ def parent_with_two_busy_workers(kind, folder):
     )
     pids = []
     try:
-        until(lambda: len(list((folder / "pids").iterdir())) == 2)
+        until(lambda: len(list((folder / "pids").iterdir())) == 3)
         pids = [int(path.name) for path in (folder / "pids").iterdir()]
         yield process, pids
     finally:
@@ -291,7 +304,7 @@ def alive(pid):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_workers_end_with_a_killed_parent(kind, tmp_path):
-    with parent_with_two_busy_workers(kind, tmp_path) as (process, pids):
+    with parent_with_busy_workers(kind, tmp_path) as (process, pids):
         assert all(map(alive, pids))
         process.kill()
         until(lambda: not any(map(alive, pids)), 20)
@@ -301,7 +314,7 @@ def test_workers_end_with_a_killed_parent(kind, tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_interrupt_ends_parent_and_workers_without_a_mess(kind, tmp_path):
-    with parent_with_two_busy_workers(kind, tmp_path) as (process, pids):
+    with parent_with_busy_workers(kind, tmp_path) as (process, pids):
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         process.wait(20)
         until(lambda: not any(map(alive, pids)), 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coterie.cli.engines import EngineChoice, engine_options
 from coterie.cli.shared import (
     check_not_input,
     input_options,
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from coterie.runs import Run
-    from coterie.text import TextSource
     from coterie.topics import TopicModel
     from coterie.topics.vectors import RowByRow
 
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
 @input_options
 @click.option(
     "--out",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="File to write (.csv, .xlsx, .parquet or .jsonl) instead of printing CSV.",
+    metavar="FILE|FOLDER/",
+    help="File to write (.csv, .xlsx, .parquet or .jsonl) instead of printing CSV, or a folder, which gets "
+    "Parquet parts.",
 )
 @click.option(
     "--min-confidence",
@@ -56,14 +57,16 @@ if TYPE_CHECKING:
     "FILE, or the encoder of the fit by its name.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
+@engine_options
 def assign(
     run: Path,
     file: str,
     language: list[str],
-    out: Path | None,
+    out: str | None,
     min_confidence: float,
     embeddings: str | None,
     as_json: bool,
+    engine: EngineChoice,
     **reading: Any,
 ) -> None:
     """Assign each text in FILE ("-" for standard input) to a topic of RUN.
@@ -72,25 +75,61 @@ def assign(
     topic and the reason. A text without a known word has no topic. Texts are read from the same column as in
     the run unless --text names another.
 
+    With a folder as --out, which ends in / or exists, the work is divided among --workers. FILE may then
+    stand for many files, such as 'more/*.parquet'. Parts are in the order of the rows, and _SUCCESS is
+    written last.
+
     \b
     Examples:
       coterie assign run tomorrow.csv --out assigned.csv
       coterie assign run tomorrow.csv --out assigned.xlsx
       coterie assign run tomorrow.csv | head -3
+      coterie assign run tomorrow.csv --out parts/ --engine processes --workers 2
       echo "where is my parcel" | coterie assign run - --format lines --json
     """
-    from coterie.runs import assigned_table, open_run
+    from coterie.runs import open_run
+
+    if _is_folder(out):
+        assert out is not None
+        assign_to_folder(open_run(run), file, Path(out), min_confidence, embeddings, engine, reading)
+        return
+    if engine.chosen:
+        raise InputError(
+            "--engine, --workers and --scheduler divide the work into parts, which need a folder; "
+            "use --out parts/"
+        )
+    path = None if out is None else Path(out)
+    check_not_input(path, file)
+    _assign_to_file(open_run(run), file, path, min_confidence, embeddings, as_json, reading)
+
+
+def _is_folder(out: str | None) -> bool:
+    """Whether the output is a folder of parts: it ends like one, or exists as one."""
+    return out is not None and (out.endswith(("/", os.sep)) or Path(out).is_dir())
+
+
+def _assign_to_file(
+    opened: Run,
+    file: str,
+    out: Path | None,
+    min_confidence: float,
+    embeddings: str | None,
+    as_json: bool,
+    reading: dict[str, Any],
+) -> None:
+    """The rows of one file, one after another, to a file or to standard output."""
+    from coterie.runs import assigned_table
+    from coterie.runs.parts import expected_column
     from coterie.runs.writing import added_names
 
-    check_not_input(out, file)
-    opened = open_run(run)
-    vectors = None if embeddings is None else _vectors(opened.model, embeddings)
     text = reading.pop("text")
+    vectors = None if embeddings is None else _vectors(opened.model, embeddings)
     done = without = 0
     with spooled(file) as path, shown(out is None):
-        source = _source(opened, path, text, reading)
+        source = open_source(path, opened.info["data"]["column"] if text is None else text, **reading)
+        batches = expected_column(source) if text is None else source
         with _writer(out, as_json) as write:
-            for batch in source:
+            for batch in batches:
                 rows = None if vectors is None else vectors.take(len(batch.texts))
                 table = assigned_table(opened.model, batch.table, batch.texts, min_confidence, rows)
                 without += table[added_names(batch.table.columns)["topic"]].null_count()
@@ -101,8 +140,60 @@ def assign(
                 vectors.finish()
     report_reading(source)
     if out is not None:
-        none = f", {without:,} of them without a topic" if without else ""
-        click.echo(f"wrote {done:,} texts to {out}{none}", err=True)
+        click.echo(_summary(done, without, f"{out}"), err=True)
+
+
+def assign_to_folder(
+    opened: Run,
+    file: str,
+    out: Path,
+    min_confidence: float,
+    embeddings: str | None,
+    engine: EngineChoice,
+    reading: dict[str, Any],
+) -> None:
+    """The rows of one file or many, divided among workers, to Parquet parts in a folder."""
+    from coterie.runs.parts import assign_parts
+
+    vectors = None if embeddings is None else _vectors(opened.model, embeddings)
+    text = reading.pop("text")
+    column = opened.info["data"]["column"] if text is None else text
+    with spooled(file) as path, shown(False), engine.open() as workers:
+        written = assign_parts(
+            opened.model,
+            [path] if file == "-" else _expanded(file),
+            out,
+            workers,
+            lambda path: open_source(path, column, **reading),
+            expected=text is None,
+            min_confidence=min_confidence,
+            encoder=embeddings if vectors is None else None,
+            vectors=vectors,
+            send=file == "-",
+        )
+    for source in written.sources:
+        report_reading(source)
+    click.echo(
+        _summary(written.texts, written.without_topic, f"{out}{os.sep}, parts: {len(written.parts):,}"),
+        err=True,
+    )
+
+
+def _expanded(pattern: str) -> list[Path]:
+    """The files that a name stands for: itself, or those that match it, in the order of their names."""
+    from glob import glob
+
+    if Path(pattern).exists() or not any(sign in pattern for sign in "*?["):
+        return [Path(pattern)]
+    files = sorted(path for name in glob(pattern, recursive=True) if (path := Path(name)).is_file())
+    if not files:
+        raise InputError(f"no file matches {pattern!r}; check the path")
+    return files
+
+
+def _summary(texts: int, without: int, where: str) -> str:
+    none = f", {without:,} of them without a topic" if without else ""
+    return f"wrote {texts:,} texts to {where}{none}"
 
 
 def _vectors(model: TopicModel, option: str) -> RowByRow | None:
@@ -114,19 +205,6 @@ def _vectors(model: TopicModel, option: str) -> RowByRow | None:
         take_encoder(model, encoder)
         return None
     return RowByRow(checked_for(model, vectors))
-
-
-def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:
-    """The texts of the file, from the column given, else the one used in the run, else the likely one."""
-    from coterie.text.inputs import NoColumn
-
-    source = open_source(path, text if text is not None else run.info["data"]["column"], **reading)
-    if text is None:
-        try:
-            next(iter(source))
-        except NoColumn:
-            source.column = None
-    return source
 
 
 @contextmanager

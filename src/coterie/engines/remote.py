@@ -38,7 +38,7 @@ def packed(value: Any) -> bytes:
 
 def run(function: bytes, arguments: bytes) -> bytes:
     """Call a packed function on a worker: with one thread, and with its outcome packed."""
-    with _on_one_core(), warnings.catch_warnings(record=True) as caught:
+    with on_one_core(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             value = cloudpickle.loads(function)(*cloudpickle.loads(arguments))
@@ -77,7 +77,8 @@ def _plain(caught: list[warnings.WarningMessage]) -> list[Warning]:
 
 
 @contextmanager
-def _on_one_core() -> Iterator[None]:
+def on_one_core() -> Iterator[None]:
+    """A context for a worker that shares its machine with others: matrix products and maps use one thread."""
     thread = threading.current_thread()
     name, thread.name = thread.name, _WORKER_THREAD
     try:

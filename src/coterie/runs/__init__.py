@@ -9,7 +9,8 @@
     run.json                    parameters, versions, fingerprint of the data, timings, warnings, checksums
 
 A folder is replaced as a whole or not at all. `fitting` makes one, `run` opens and saves one, `writing` has
-the files, `relabel` gives topics other labels without the model, `record` is run.json.
+the files, `relabel` gives topics other labels without the model, `record` is run.json, and `parts` assigns
+the texts of many files on many workers.
 """
 
 from importlib import import_module
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coterie.runs.fitting import fit_run as fit_run
+    from coterie.runs.parts import assign_parts as assign_parts
     from coterie.runs.record import edits_of as edits_of
     from coterie.runs.run import Run as Run
     from coterie.runs.run import edit_run as edit_run
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Run": "coterie.runs.run",
+    "assign_parts": "coterie.runs.parts",
     "assigned_table": "coterie.runs.writing",
     "edit_run": "coterie.runs.run",
     "edits_of": "coterie.runs.record",
@@ -33,7 +36,7 @@ _HOMES = {
     "open_run": "coterie.runs.run",
     "with_run": "coterie.runs.run",
 }
-__all__ = ["Run", "assigned_table", "edit_run", "edits_of", "fit_run", "open_run", "with_run"]
+__all__ = ["Run", "assign_parts", "assigned_table", "edit_run", "edits_of", "fit_run", "open_run", "with_run"]
 
 
 def __getattr__(name: str) -> Any:

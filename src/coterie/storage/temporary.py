@@ -16,7 +16,7 @@ from coterie.errors import InputError
 from coterie.storage.files import DEVICE_FAULTS, number
 from coterie.storage.locks import Lock, take
 
-Kind = Literal["input", "texts", "counts", "rows", "uploads", "fit", "export", "explore"]
+Kind = Literal["input", "texts", "counts", "rows", "uploads", "fit", "export", "explore", "model"]
 _NAME = re.compile(rf"coterie-(?:{'|'.join(get_args(Kind))})-[a-z0-9_]{{8}}")
 
 
