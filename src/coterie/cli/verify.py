@@ -11,7 +11,7 @@ from coterie.cli.shared import console, json_option, print_json, safe
 from coterie.progress import shown
 
 if TYPE_CHECKING:
-    from coterie.runs.verify import Verification
+    from coterie.runs.verifying import Verification
 
 #: The exit code of a run that differs.
 DIFFERS = 1
@@ -42,7 +42,7 @@ def verify(ctx: click.Context, run: Path, source: Path | None, as_json: bool) ->
       coterie verify run
       coterie verify run --source tickets.csv --json
     """
-    from coterie.runs.verify import verify as computed_again
+    from coterie.runs.verifying import verify as computed_again
 
     with shown(as_json):
         found = computed_again(run, source=source)

@@ -9,8 +9,9 @@
     run.json                    parameters, versions, fingerprint of the data, timings, warnings, checksums
 
 A folder is replaced as a whole or not at all. `fitting` makes one, `run` opens and saves one, `writing` has
-the files, `relabel` gives topics other labels without the model, `record` is run.json. `origin` and `steps` record what a run
-was computed from and what came out of each step, by which `verify` compares a run that is computed again.
+the files, `relabel` gives topics other labels without the model, `record` is run.json. `origin` and `steps`
+record what a run was computed from and what came out of each step, and `verifying` compares these with a run
+that is computed again.
 """
 
 from importlib import import_module
@@ -23,19 +24,19 @@ if TYPE_CHECKING:
     from coterie.runs.run import edit_run as edit_run
     from coterie.runs.run import open_run as open_run
     from coterie.runs.run import with_run as with_run
-    from coterie.runs.verify import Verification as Verification
-    from coterie.runs.verify import verify as verify
+    from coterie.runs.verifying import Verification as Verification
+    from coterie.runs.verifying import verify as verify
     from coterie.runs.writing import assigned_table as assigned_table
 
 _HOMES = {
     "Run": "coterie.runs.run",
-    "Verification": "coterie.runs.verify",
+    "Verification": "coterie.runs.verifying",
     "assigned_table": "coterie.runs.writing",
     "edit_run": "coterie.runs.run",
     "edits_of": "coterie.runs.record",
     "fit_run": "coterie.runs.fitting",
     "open_run": "coterie.runs.run",
-    "verify": "coterie.runs.verify",
+    "verify": "coterie.runs.verifying",
     "with_run": "coterie.runs.run",
 }
 __all__ = [

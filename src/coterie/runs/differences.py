@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,18 @@ _MOST = 3
 
 
 def of_texts(before: pl.Series | None, store: TextStore, data: Mapping[str, Any]) -> str:
-    """How many rows have another text, and whether only their order is another."""
+    """How many rows have another text, whether only their order is another, and what was read otherwise."""
+    layout = None if store.file is None else store.file.layout
+    found = (data.get("reading") or {}).get("found") or {}
+    read = [
+        f"{part.replace('_', ' ')} {now!r:.60} instead of {found[part]!r:.60}"
+        for part, now in ({} if layout is None else asdict(layout)).items()
+        if part in found and found[part] != now
+    ]
+    return ", ".join([_rows(before, store, data), *read])
+
+
+def _rows(before: pl.Series | None, store: TextStore, data: Mapping[str, Any]) -> str:
     now = store.all()
     if len(now) != data["texts"]:
         return f"{_many(len(now), 'text')} instead of {data['texts']:,}"
@@ -51,8 +63,10 @@ def of_terms(before: TopicModel, now: TopicModel) -> str:
     return " and ".join(said)
 
 
-def of_embeddings(before: KeptVectors | None, collection: Collection) -> str:
-    """The largest difference of embeddings that the run keeps."""
+def of_embeddings(before: KeptVectors | None, collection: Collection, used: Any, now: Any) -> str:
+    """Which were used then and now, else the largest difference of embeddings that the run keeps."""
+    if used != now:
+        return f"{used or 'none'} then, {now or 'none'} now"
     if before is None or collection.embeddings is None:
         return ""
     return _largest(before.vectors, collection.embeddings)
@@ -116,7 +130,7 @@ def of_assignments(
     if len(before) != len(now):
         return f"{_many(len(now), 'text')} instead of {len(before):,}"
     before = before.with_columns(pl.col("reason").fill_null(""))
-    now = now.with_columns(pl.col("reason").fill_null("")).cast(dict(before.schema))
+    now = now.select(before.columns).with_columns(pl.col("reason").fill_null("")).cast(before.schema)
     old, new = (
         rows.with_columns(as_strings(column).alias("text")).sort("text", *rows.columns)
         for rows, column in ((before, old_texts), (now, texts))
@@ -135,8 +149,8 @@ def of_assignments(
         if number
     ]
     if counted["confidence"]:
-        largest = (before["confidence"] - now["confidence"]).abs().max()
-        said.append(f"confidence by at most {largest:.2g}")
+        largest = np.abs((before["confidence"] - now["confidence"]).to_numpy()).max()
+        said.append(f"confidence by at most {float(largest):.2g}")
     return ", ".join(said)
 
 

@@ -1,7 +1,7 @@
 """Where a run comes from: what run.json needs to say so that the run can be computed again, and back.
 
-`data.reading` says how the texts were read, and `fit` with which versions, on what machine, with which encoder
-and with which edits they were fitted. Settings are plain values; nothing in them can run.
+`data.reading` says how the texts were read, and `fit` with which versions, on what machine, with which
+encoder and with which edits they were fitted. Settings are plain values; nothing in them can run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from coterie.topics import Edit, TopicModel, state
 from coterie.topics import edits as log
 from coterie.topics.collection import TextStore
 
-#: Where texts came from: a file that can be read again, a stream, or elsewhere, so that only the run has them.
+#: Where texts came from: a file that can be read again, a stream, or elsewhere: then only the run has them.
 FILE, STREAM, KEPT = "file", "standard input", "kept"
 #: In place of the name of an encoder: a function or an object, which no file can hold.
 _OWN = "function"
@@ -211,6 +211,9 @@ def _texts(run: Run, source: str | Path | None) -> tuple[TextStore, str, list[st
     given = reading.get("given")
     if not isinstance(given, dict):  # of an older version
         given = {"column": data["column"], "skip_bad": True}
+    if reading.get("from") == STREAM and isinstance(reading.get("found"), dict):
+        # a stream has no name that tells its format
+        given = {**given, "format": given.get("format") or reading["found"].get("format")}
     try:
         return TextStore(read_texts(path, **given)), spelled(path), []
     except TypeError:
@@ -239,13 +242,13 @@ def _unfitted(run: Run, loaded: TopicModel | None) -> tuple[TopicModel, Vectors 
     if fit is None:
         assert loaded is not None
         model, encoder = clone(loaded), loaded.embeddings
-        given = is_given(loaded.embeddings_)
+        given = is_given(getattr(loaded.fitted.scorer.method.last, "embeddings", None))
     else:
         model, encoder, given = _from_record(run), fit.get("encoder"), bool(fit.get("given"))
     if encoder == _OWN or (fit is None and given and run.vectors() is None):
         raise InputError(
-            f"{run.folder} was fitted with a function or an object as encoder, which a record cannot hold, so "
-            "it cannot be computed again"
+            f"{run.folder} was fitted with a function or an object as encoder, which a record cannot hold, "
+            "so it cannot be computed again"
         )
     if isinstance(encoder, str) and runs_code(encoder):
         raise InputError(

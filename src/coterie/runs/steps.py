@@ -1,8 +1,8 @@
-"""Digests of what each step of a fit produced, for run.json: by them a run that is computed again is compared.
+"""Digests of what each step of a fit produced, for run.json: a run that is computed again must have the same.
 
-A digest is a SHA-256 over plain bytes: numbers in little-endian order, texts in UTF-8, each with its length, so
-that two different values never have the same bytes. Rows are digested block by block as the engine maps them,
-and those digests together; no step needs all texts in memory.
+A digest is a SHA-256 over plain bytes: numbers in little-endian order, texts in UTF-8, each with its length,
+so that two different values never have the same bytes. Rows are digested block by block as the engine maps
+them, and those digests together; no step needs all texts in memory.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from coterie.embeddings import saved_as
 from coterie.errors import InputError
 from coterie.runs import differences
 from coterie.runs.origin import Origin, origin_of, plain_parameters
@@ -57,8 +58,8 @@ class Step:
 class Verification:
     """A run that was computed again: what came out of each step, in order.
 
-    `source` is where the texts were read from, and `notes` say what is not as it was at the fit: versions, the
-    machine, the place of the texts.
+    `source` is where the texts were read from, and `notes` say what is not as it was at the fit: versions,
+    the machine, the place of the texts.
     """
 
     folder: Path
@@ -232,12 +233,20 @@ def _by_how_much(name: str, before: _Before, model: TopicModel) -> str:
         texts = model.collection.texts.all()
         return differences.of_assignments(before.assignments, now, before.texts, texts)
     if name == "embeddings":
-        with suppress(InputError):
-            return differences.of_embeddings(before.run.vectors(), model.collection)
-        return ""
+        return _embeddings(before, model)
     if before.model is None:
         return "the model of the run cannot be read, so nobody knows by how much"
     return _MEASURES[name](before.model, model)
+
+
+def _embeddings(before: _Before, model: TopicModel) -> str:
+    assert model.collection is not None
+    used = before.run.info.get("fit", {}).get("embeddings")
+    now = saved_as(getattr(model.fitted.scorer.method.last, "embeddings", None))
+    kept = None
+    with suppress(InputError):  # the step has been compared already
+        kept = before.run.vectors()
+    return differences.of_embeddings(kept, model.collection, used, now)
 
 
 _MEASURES: dict[str, Callable[[TopicModel, TopicModel], str]] = {
