@@ -89,7 +89,8 @@ def of_learned(before: TopicModel, now: TopicModel) -> str:
         for name in one
         if isinstance(one[name], np.ndarray) and (about := _largest(one[name], other.get(name)))
     ]
-    return _some(said)
+    more = f"; {_many(len(said) - 1, 'other array')} differ" if len(said) > 1 else ""
+    return (said[0] if said else "values that are no arrays") + more
 
 
 def of_topics(before: TopicModel, now: TopicModel) -> str:

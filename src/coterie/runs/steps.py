@@ -35,6 +35,8 @@ STEPS = {
 }
 #: Steps that no edit changes.
 OF_FIT = ("texts", "counts", "embeddings", "vectors", "topics")
+#: What a method with a space of its own keeps of it; a step before the topics.
+_OF_SPACE = {"term_weights_", "term_vectors_"}
 #: Numbers of so many rows are turned into bytes at a time.
 _ROWS = 1 << 20
 
@@ -59,9 +61,12 @@ def learned_steps(model: TopicModel) -> dict[str, str]:
 
 
 def learned(model: TopicModel) -> list[dict[str, Any]]:
-    """What the method learned, step by step of a pipeline, without its settings."""
+    """What the method learned, step by step of a pipeline, without its settings and the vectors of terms."""
     packed = pack_estimator(model.fitted.scorer.method.estimator)
-    return [step["fitted"] for step in packed.get("steps", [packed])]
+    return [
+        {name: value for name, value in step["fitted"].items() if name not in _OF_SPACE}
+        for step in packed.get("steps", [packed])
+    ]
 
 
 def described_steps(model: TopicModel) -> dict[str, str]:

@@ -33,6 +33,7 @@ from coterie.storage.folder import as_path, recover
 from coterie.topics import TopicModel
 from coterie.topics.editing import adopt
 
+_OTHER_TEXTS = "the same terms, each as often, in other texts"
 #: The step before all others: whether the folder is as it was written.
 FILES = "files"
 
@@ -250,7 +251,7 @@ def _embeddings(before: _Before, model: TopicModel) -> str:
 
 
 _MEASURES: dict[str, Callable[[TopicModel, TopicModel], str]] = {
-    "counts": differences.of_terms,
+    "counts": lambda before, now: differences.of_terms(before, now) or _OTHER_TEXTS,
     "vectors": differences.of_vectors,
     "topics": differences.of_learned,
     "described": differences.of_topics,
