@@ -19,7 +19,7 @@ from coterie.errors import InputError
 from coterie.runs import edit_run, fit_run, verify
 from coterie.runs.origin import path_beside
 from coterie.runs.record import read_record
-from coterie.runs.steps import OF_FIT, STEPS, AssignmentsDigest, digest
+from coterie.runs.steps import OF_FIT, STEPS, AssignmentsDigest, counts_digest, digest
 from coterie.storage.files import checksum
 from coterie.text import read_texts
 from typed import typed
@@ -467,6 +467,16 @@ def test_different_values_have_different_digests():
     assert digest(turned) == digest(np.asfortranarray(turned)) == digest(turned.astype(">f8"))
 
 
+def test_counts_are_digested_by_their_rows_wherever_these_are(tmp_path):
+    def of(texts, folder=None):
+        return counts_digest(Vectorizer().fit_corpus(pl.Series(texts), folder))
+
+    texts = ["parcel refund", "card login"] * 2 + rows()["subject"].to_list()
+    other = ["parcel login", "card refund"] * 2 + rows()["subject"].to_list()  # each term as often
+    assert of(texts) == of(texts[::-1]) == of(texts, tmp_path / "blocks")
+    assert of(texts) != of(other)
+
+
 @given(cuts=st.lists(st.integers(0, 30), max_size=5), row=st.integers(0, 29))
 def test_the_digest_of_assignments_does_not_depend_on_batches(cuts, row):
     table = pl.DataFrame(
@@ -474,7 +484,7 @@ def test_the_digest_of_assignments_does_not_depend_on_batches(cuts, row):
             "topic": [None if i % 7 == 0 else i % 3 for i in range(30)],
             "confidence": np.linspace(0, 1, 30),
             "second": [None if i % 5 == 0 else 1 for i in range(30)],
-            "reason": ["ü" * (i % 4) for i in range(30)],
+            "reason": ["ü" * (i % 4 + 1) for i in range(30)],
         }
     )
 
@@ -487,7 +497,14 @@ def test_the_digest_of_assignments_does_not_depend_on_batches(cuts, row):
     edges = [0, *sorted(cuts), 30]
     whole = of([table])
     assert of([table[a:b] for a, b in pairwise(edges)]) == whole
-    assert of([table[:row], table[row].with_columns(reason=pl.lit("other")), table[row + 1 :]]) != whole
+    as_long = pl.col("reason").str.replace("ü", "ö")
+    for other in (
+        pl.lit(9).alias("topic"),
+        pl.lit(2.0).alias("confidence"),
+        pl.lit(9).alias("second"),
+        as_long,
+    ):
+        assert of([table[:row], table[row].with_columns(other), table[row + 1 :]]) != whole
 
 
 def test_edits_keep_the_digests_of_the_fit(run):

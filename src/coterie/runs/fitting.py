@@ -63,6 +63,7 @@ def fit_run(
         The file that `embeddings` come from, for run.json.
     """
     folder = as_path(folder)
+    vectors_file = None if vectors_file is None else as_path(vectors_file)
     with (
         FolderLock(folder) as lock,
         replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging,

@@ -27,6 +27,7 @@ from coterie.errors import InputError, shown
 from coterie.runs.record import MARKER, edits_of, versions
 from coterie.runs.run import Run
 from coterie.storage.files import spelled
+from coterie.storage.folder import as_path
 from coterie.text.inputs import is_unicode
 from coterie.text.readers import TextSource, read_texts
 from coterie.topics import Edit, TopicModel, state
@@ -200,7 +201,7 @@ def _texts(run: Run, source: str | Path | None) -> tuple[TextStore, str, list[st
     if source is None and reading.get("from") == KEPT:
         store = TextStore(run.texts())
         return store, "the run", ["the texts were in no file; those kept in the run are taken"]
-    path = _found(run, reading) if source is None else Path(source)
+    path = _found(run, reading) if source is None else as_path(source)
     if path is None or not path.is_file():
         missing = data["source"] if path is None else spelled(path)
         raise InputError(
