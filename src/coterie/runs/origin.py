@@ -45,9 +45,8 @@ _OWN = "function"
 
 def reading_of(source: TextSource | None, folder: Path) -> dict[str, Any]:
     """How texts were read: the file, what was asked for, and what was found."""
-    # a subclass reads files that are gone soon, such as uploads
-    if type(source) is not TextSource:
-        return {"from": KEPT}
+    if type(source) is not TextSource:  # others read files that are gone soon, such as uploads
+        return getattr(source, "reading", None) or {"from": KEPT}
     given = {
         "column": source.column,
         "format": source.format,
