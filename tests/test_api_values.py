@@ -169,6 +169,7 @@ CALLS = {
     "coterie.runs.open_run": of_run(runs.open_run),
     "coterie.runs.edits_of": of_run(runs.edits_of),
     "coterie.runs.edit_run": of_run(runs.edit_run, change=lambda model: None),
+    "coterie.runs.verify": of_run(runs.verify),
     "coterie.runs.with_run": of_run(runs.with_run, use=lambda run: None),
     "coterie.runs.fit_run": (fit_run, runs.fit_run),
     "coterie.text.read_texts": (read_texts, coterie.read_texts),
@@ -215,7 +216,7 @@ CALLS = {
 #: What is made by coterie, not by its users; downloads and servers; and Series methods of the log.
 NOT_CALLED = {
     "coterie.__version__", "coterie.datasets", "coterie.runs.Run", "coterie.runs.assigned_table",
-    "coterie.text.Batch", "coterie.text.TextSource", "coterie.metrics.ClusteringScores",
+    "coterie.runs.Verification", "coterie.text.Batch", "coterie.text.TextSource", "coterie.metrics.ClusteringScores",
     "coterie.datasets.Dataset", "coterie.datasets.describe", "coterie.datasets.fetch", "coterie.datasets.names",
     "Edits.stamp", "Edits.index", "Edits.count", "TopicModel.explore",
 }  # fmt: skip

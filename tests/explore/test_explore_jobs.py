@@ -16,7 +16,7 @@ from explore_runs import change, client_of, finished, version, write_texts
 
 from coterie.explore.jobs import Handle
 from coterie.progress import Step
-from coterie.runs import fit_run, open_run
+from coterie.runs import fit_run, open_run, verify
 from coterie.text import read_texts
 from coterie.topics import TopicModel
 
@@ -45,6 +45,7 @@ def test_a_refit_keeps_texts_parameters_and_edits(client, folder, capfd):
     after = open_run(folder / "run")
     assert job["version"] == version(client)
     assert after.info["data"] == before.info["data"]
+    assert verify(folder / "run").identical
     assert after.info["parameters"] == before.info["parameters"]
     assert after.input().equals(texts)
     assert [edit.kind for edit in after.model.edits] == ["rename", "ban"]

@@ -30,6 +30,7 @@ COMMANDS = {
     "edit": "Rename, merge or split topics, ban terms, pin texts.",
     "name": "Name topics with a language model of your choice.",
     "evaluate": "Measure the quality of the topics of a run.",
+    "verify": "Compute a run again and compare it step by step.",
     "compare": "Compare methods and numbers of topics on a file.",
     "weights": "Compare term weights: idf and Ncut.",
     "data": "List and download labelled data sets.",

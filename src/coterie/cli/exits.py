@@ -26,7 +26,7 @@ INTERRUPTED, CLOSED, TERMINATED = (128 + number for number in (2, 13, 15))  # as
 CODES = f"""\b
 Exit codes:
   {DONE}    success
-  {FAULT}    a bug in coterie; please report the traceback
+  {FAULT}    a bug in coterie; please report the traceback ('verify': something differs)
   {WRONG}    wrong input or command, or the result could not be written
   {INTERRUPTED}  interrupted (Ctrl-C)
   {CLOSED}  output closed early, as by "| head"

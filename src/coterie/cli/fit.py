@@ -150,6 +150,7 @@ def fit(
             day_first=day_first,
             class_column=class_column,
             command=_typed(file),
+            vectors_file=None if vectors is None else embeddings,
         )
     report_reading(source)
     if as_json:

@@ -39,11 +39,15 @@ class _End(BaseException):
 
 @dataclass
 class Named(TextSource):
-    """A file that people know by another name; `lost` of its rows were left out before."""
+    """A file that people know by another name; `lost` of its rows were left out before.
+
+    `reading` says how the file was read that the texts were in at first, for run.json.
+    """
 
     name: str = ""
     lost: int = 0
     tokenised: bool = False
+    reading: dict[str, Any] | None = None
 
     @property
     def source_name(self) -> str:
@@ -149,6 +153,7 @@ def refit(job: dict[str, Any]) -> None:
         name=data["source"],
         lost=int(data.get("skipped") or 0),
         tokenised=bool(data.get("tokenised")),
+        reading=data.get("reading"),
     )
     kept = None if is_source(model.embeddings) else run.vectors()
     fit_run(

@@ -96,6 +96,24 @@ def _in_brackets(about: Any) -> str:
     return f" ({said})" if said else ""
 
 
+def _settings(value: Any) -> str:
+    """A name, or the settings of an object as run.json has them: the class, and what is set."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    steps = value.get("steps")
+    if isinstance(steps, list):
+        return ", ".join(map(_settings, steps))
+    kind = value.get("class") or value.get("sklearn") or "Vectorizer"
+    inside = value.get("settings")
+    settings = inside if isinstance(inside, Mapping) else value
+    listed = [
+        f"{name}={setting!r}"
+        for name, setting in settings.items()
+        if name not in ("class", "sklearn") and setting is not None and setting != []
+    ]
+    return f"{kind}({', '.join(listed)})"
+
+
 def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
     """What was asked for, in sentences."""
     wanted = parameters.get("n_topics", "auto")
@@ -106,7 +124,7 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
         if isinstance(wanted, int)
         else f"There are {many(n_topics, 'topic')}."
     ]
-    said.append(f"Method: {shortened(str(parameters.get('method', 'coterie')), 80)}.")
+    said.append(f"Method: {shortened(_settings(parameters.get('method', 'coterie')), 80)}.")
     language = parameters.get("language", "english")
     names = [language] if isinstance(language, str) else list(language or [])
     said.append(f"Language: {shortened(', '.join(map(str, names)), 80)}.")
@@ -120,7 +138,7 @@ def asked(parameters: Mapping[str, Any], n_topics: int) -> list[str]:
             "Embeddings were given with the texts." if source == GIVEN else f"Embeddings were used: {named}."
         )
     if parameters.get("vectorizer") is not None:
-        said.append(f"Vectorizer: {shortened(str(parameters['vectorizer']), 200)}.")
+        said.append(f"Vectorizer: {shortened(_settings(parameters['vectorizer']), 200)}.")
     if parameters.get("keep_boilerplate"):
         said.append("What recurs in texts about different things was counted too.")
     if parameters.get("random_state") not in (0, None):

@@ -10,7 +10,8 @@
 
 A folder is replaced as a whole or not at all. `fitting` makes one, `run` opens and saves one, `writing` has
 the files, `relabel` gives topics other labels without the model, `record` is run.json, and `parts` assigns
-the texts of many files on many workers.
+the texts of many files on many workers. `origin` and `steps` record what a run was computed from and what came
+out of each step, and `verifying` compares these with a run that is computed again.
 """
 
 from importlib import import_module
@@ -24,19 +25,34 @@ if TYPE_CHECKING:
     from coterie.runs.run import edit_run as edit_run
     from coterie.runs.run import open_run as open_run
     from coterie.runs.run import with_run as with_run
+    from coterie.runs.verifying import Verification as Verification
+    from coterie.runs.verifying import verify as verify
     from coterie.runs.writing import assigned_table as assigned_table
 
 _HOMES = {
     "Run": "coterie.runs.run",
+    "Verification": "coterie.runs.verifying",
     "assign_parts": "coterie.runs.parts",
     "assigned_table": "coterie.runs.writing",
     "edit_run": "coterie.runs.run",
     "edits_of": "coterie.runs.record",
     "fit_run": "coterie.runs.fitting",
     "open_run": "coterie.runs.run",
+    "verify": "coterie.runs.verifying",
     "with_run": "coterie.runs.run",
 }
-__all__ = ["Run", "assign_parts", "assigned_table", "edit_run", "edits_of", "fit_run", "open_run", "with_run"]
+__all__ = [
+    "Run",
+    "Verification",
+    "assign_parts",
+    "assigned_table",
+    "edit_run",
+    "edits_of",
+    "fit_run",
+    "open_run",
+    "verify",
+    "with_run",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from coterie.embeddings import GIVEN, saved_as
+from coterie.embeddings import GIVEN
 from coterie.errors import InputError, shown
+from coterie.runs.origin import about_fit, plain_parameters, reading_of
 from coterie.runs.record import MARKER, OURS, Progress, edits_of, read_record, recorded
 from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts, remarks_on_dates
 from coterie.runs.run import Run
@@ -24,7 +24,6 @@ from coterie.text.readers import Note, TextSource
 from coterie.topics import Edit, TopicModel
 from coterie.topics.collection import TextStore
 from coterie.topics.editing import adopt
-from coterie.topics.predefined import plain
 
 
 def fit_run(
@@ -38,6 +37,7 @@ def fit_run(
     class_column: str | None = None,
     day_first: bool | None = None,
     command: str = "",
+    vectors_file: str | Path | None = None,
 ) -> Run:
     """Fit a model to a file and write the run folder.
 
@@ -59,8 +59,11 @@ def fit_run(
         Whether the day comes before the month in dates such as 3/4/2025; None lets the column tell.
     command
         The command line, for run.json.
+    vectors_file
+        The file that `embeddings` come from, for run.json.
     """
     folder = as_path(folder)
+    vectors_file = None if vectors_file is None else as_path(vectors_file)
     with (
         FolderLock(folder) as lock,
         replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging,
@@ -89,7 +92,9 @@ def fit_run(
                 "skipped": texts.skipped,
                 "sha256": texts.fingerprint,
                 "notes": [note.fact for note in source.notes],
+                "reading": reading_of(source, folder),
             },
+            **about_fit(model, folder, embeddings is not None, vectors_file),
         }
         lock.acquire(make=True)
         if edits is None:  # some may have been made since
@@ -152,16 +157,3 @@ def _read_dates(
     other = "--month-first" if dates.day_first else "--day-first"
     texts.file.notes.append(Note(sentence, f"{other} reads them otherwise"))
     return [sentence] if dates.assumed else [], dates.day_first
-
-
-def plain_parameters(model: TopicModel, embeddings: Any) -> dict[str, Any]:
-    """The parameters for run.json; objects by their repr."""
-    values = {**model.get_params(deep=False), "embeddings": saved_as(embeddings)}
-    values["predefined"] = plain(values["predefined"])
-    if not isinstance(values["language"], str):
-        values["language"] = list(values["language"])
-    kept = (str, int, float, bool, type(None), list, dict)
-    values = {
-        name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()
-    }
-    return {name: value if isinstance(value, kept) else repr(value) for name, value in values.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,10 @@ from coterie.embeddings import GIVEN, is_given
 from coterie.errors import InputError, shown
 from coterie.frames import as_polars, is_a, unique
 from coterie.report import write_report
-from coterie.runs.fitting import plain_parameters
+from coterie.runs.origin import about_fit, plain_parameters, reading_of
 from coterie.runs.record import MARKER, OURS, Progress, recorded
 from coterie.runs.remarks import remark_on_language, remark_on_texts, remarks_on_dates
+from coterie.runs.steps import texts_digest
 from coterie.runs.writing import added_names, run_content, write_run
 from coterie.storage.files import cannot
 from coterie.storage.folder import FolderLock, as_path, replaced
@@ -40,6 +40,8 @@ def save_run(model: TopicModel, folder: str | Path) -> None:
         recorded() as progress,
     ):
         doubts, info = _about(model, rows, TITLE, progress)
+        info["data"]["reading"] = reading_of(rows.store.file, folder)
+        info |= about_fit(model, folder)
         lock.acquire(make=True)
         write_run(staging, model, rows.tables(), info, progress, doubts)
 
@@ -170,11 +172,6 @@ def _as_series(values: Any) -> pl.Series:
     return pl.Series([spelled(value) for value in column], dtype=pl.String)
 
 
-def fingerprint(texts: pl.Series) -> str:
-    """A digest of texts in their order, as that of a file."""
-    return hashlib.sha256("".join(map(repr, texts.to_list())).encode()).hexdigest()
-
-
 def _about(
     model: TopicModel, rows: _Rows, title: str, progress: Progress
 ) -> tuple[list[str], dict[str, Any]]:
@@ -201,7 +198,7 @@ def _about(
             "label": rows.classes,
             "texts": model.n_texts_,
             "skipped": store.skipped,
-            "sha256": store.fingerprint or fingerprint(store.all()),
+            "sha256": texts_digest(store),
             "notes": [] if store.file is None else [note.fact for note in store.file.notes],
         },
     }

@@ -40,7 +40,7 @@ OURS = (
 VERSION = 1
 #: Columns that a run adds to those of the input.
 ADDED = ("topic", "label", "confidence", "second", "reason")
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "polars", "safetensors")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "polars", "safetensors", "jieba", "tomotopy", "wordllama")
 
 
 def _text(value: Any) -> bool:
@@ -98,6 +98,10 @@ _ENTRIES: dict[str, Callable[[Any], bool]] = {
     "data.notes": _or_none(_list_of(_text)),
     "data.skipped": _or_none(_count),
     "data.sha256": _or_none(_text),
+    "data.reading": _or_none(_object_of(_anything)),
+    "fit": _or_none(_object_of(_anything)),
+    "fit.edits": _or_none(_list_of(_anything)),
+    "steps": _or_none(_object_of(_text)),
     "topics": _list_of(_count),
     "number_of_topics": _or_none(_object_of(_anything)),
     "known": _or_none(_count),

@@ -31,6 +31,7 @@ from coterie.runs.record import (
     versions,
     write_record,
 )
+from coterie.runs.steps import digest_of_labels
 from coterie.runs.table import read_table
 from coterie.storage.files import same_file
 from coterie.storage.folder import FolderLock, read_steadily, replaced
@@ -168,6 +169,8 @@ def relabel(folder: Path, given: Given, edits: Sequence[Edit], lock: FolderLock)
         (staging / EDITS).write_text(log.dumps(edits), encoding="utf-8")
         before, applied = _count(data["edits"]), info.get("edits_applied")
         skipped = 0 if applied is None else before - applied
+        if info.get("steps"):
+            info["steps"] |= {"labels": digest_of_labels(ids, labels, given.descriptions)}
         record = {**info, "made": now(), "versions": versions(), "edits_applied": len(edits) - skipped}
         if (folder / REPORT).exists():  # somebody may have moved it
             with _reported(folder / REPORT):

@@ -151,7 +151,8 @@ class Run:
         frame = self.input()
         self.with_texts()
         tables = (frame.slice(start, BATCH) for start in range(0, max(len(frame), 1), BATCH))
-        kept = {key: self.info[key] for key in ("command", "parameters", "data", "columns")}
+        known = ("command", "parameters", "data", "columns", "fit", "steps")
+        kept = {key: self.info[key] for key in known if key in self.info}
         progress = Progress(dict(self.info["seconds"]), list(self.info["warnings"]))
         with replaced(self.folder, marker=MARKER, ours=OURS, lock=lock) as staging:
             write_run(staging, model, tables, kept, progress)

@@ -30,6 +30,7 @@ from coterie.runs.record import (
     versions,
     write_record,
 )
+from coterie.runs.steps import AssignmentsDigest, described_steps, fit_steps
 from coterie.runs.vectors import write_vectors
 from coterie.storage.tables import CsvWriter, ParquetWriter
 from coterie.text.markup import readable
@@ -61,7 +62,7 @@ def write_run(
     state.write(model, staging / MODEL)
     write_topics(staging / TOPICS, model.topics.polars())
     with progress.timed("assign"):
-        kept = _write_assignments(staging, model, tables, info)
+        kept, assigned = _write_assignments(staging, model, tables, info)
     data = info["data"]
     dates, classes = kept.get("date"), kept.get("label")
     at = scores.position[collection.corpus.rows]
@@ -69,6 +70,10 @@ def write_run(
     write_vectors(staging / EMBEDDINGS, model)
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
     content = run_content(model, info, progress, doubts)
+    if "fit" in info:  # what an older version learned has no digests, and gets none here
+        content["steps"] = {
+            **(info.get("steps") or fit_steps(model)), **described_steps(model), "assignments": assigned
+        }  # fmt: skip
     write_report(
         staging / REPORT,
         model,
@@ -116,25 +121,26 @@ def write_topics(path: Path, topics: pl.DataFrame) -> None:
 
 def _write_assignments(
     staging: Path, model: TopicModel, tables: Iterable[pl.DataFrame], info: dict[str, Any]
-) -> dict[str, pl.Series]:
-    """Write both tables; give back the columns of dates and classes."""
+) -> tuple[dict[str, pl.Series], str]:
+    """Write both tables; give back the columns of dates and classes, and the digest of the assignments."""
     collection, scores = model.collection, model.state.scores
     assert collection is not None
     assert scores is not None
     answers = assignments(model, scores, collection.corpus.typos).polars().rename(info["columns"])
     kept: dict[str, list[pl.Series]] = {part: [] for part in ("date", "label") if info["data"].get(part)}
-    start = 0
+    start, digest = 0, AssignmentsDigest(info["columns"])
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
         for rows in tables:
             distinct = np.asarray(collection.corpus.rows[start : start + len(rows)])
             whole = rows.hstack(answers[distinct])
             table.write(whole)
             sheet.write(whole)
+            digest.add(whole)
             for part, columns in kept.items():
                 columns.append(rows[info["data"][part]])
             start += len(rows)
             tell("writing assignments", start, model.n_texts_, "texts")
-    return {part: pl.concat(columns) for part, columns in kept.items()}
+    return {part: pl.concat(columns) for part, columns in kept.items()}, digest.hexdigest()
 
 
 def added_names(columns: Iterable[str]) -> dict[str, str]:

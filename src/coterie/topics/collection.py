@@ -62,6 +62,11 @@ class TextStore:
         self._starts = [0]
         self._folder = None if self.file is None else TemporaryFolder("texts")
 
+    @property
+    def read(self) -> int:
+        """How many texts were read so far."""
+        return self._starts[-1] if self.memory is None else len(self.memory)
+
     def close(self) -> None:
         """Remove the temporary folder; nothing can be asked any more."""
         if self._folder is not None:

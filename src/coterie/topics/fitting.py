@@ -85,6 +85,8 @@ def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any 
             )
         model.state, model._history = editing.described(model, model.fitted, reading), ()
         editing.replay(model, edits)
+        if banned:  # before its ban a term was not read: whoever takes the ban back reads the texts again
+            model._history = ()
 
 
 def _check_parameters(model: TopicModel) -> None:

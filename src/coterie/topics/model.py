@@ -122,6 +122,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     state: State
     #: What came with the fitted texts.
     columns: Columns = Columns()
+    #: Edits that were known when it was fitted; None in a model that was loaded.
+    edits_of_fit: tuple[Edit, ...] | None = None
     _history: tuple[State, ...] = ()
     #: What the encoder says of a few texts, by which it is recognised, and whether it was since the load.
     _probe: Vectors | None = None
@@ -187,7 +189,8 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         before = dict(self.__dict__)
         try:
             source, self.columns = take(texts, text, date, classes)
-            fitting.fit(self, source, checked_edits(edits), embeddings)
+            self.edits_of_fit = checked_edits(edits)
+            fitting.fit(self, source, self.edits_of_fit, embeddings)
         except BaseException:  # a model that was fitted stays as it was
             if self.collection is not None and self.collection is not before.get("collection"):
                 self.collection.close()

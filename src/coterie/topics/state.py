@@ -79,7 +79,7 @@ def load(cls: type[Model], folder: Path) -> Model:
     state = read_state(where, _KIND)
     try:
         model = unpack(cls, state)
-        _parameters(model)  # what was loaded can be saved
+        plain_parameters(model)  # what was loaded can be saved
         # what fits together can answer: the probe walks through every array
         asked = ["", "no such word", " ".join(model.vectorizer_.vocabulary_.display[:50])]
         model.assign(asked, embeddings=_some_vectors(model, len(asked)))
@@ -107,7 +107,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
     edited, method = state.edited, state.edited.scorer.method
     return {
         "written_by": __version__,
-        "parameters": _parameters(model),
+        "parameters": plain_parameters(model),
         "vectorizer": _pack_vectorizer(model.vectorizer_),
         "boilerplate": boilerplate.packed(model.boilerplate_),
         "estimator": pack_estimator(method.estimator),
@@ -120,7 +120,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
         "descriptions": _pack_names(edited.descriptions),
         "pins": [[text, topic] for text, topic in edited.pins.items()],
         "edits": log.dumps(state.log),
-        "description": _pack_description(state.description),
+        "description": pack_description(state.description),
         "examples": [list(topic.examples) for topic in state.topics],
         "number_of_topics": pack_value(model.number_of_topics_),
         "n_texts": model.n_texts_,
@@ -132,7 +132,7 @@ def pack(model: TopicModel) -> dict[str, Any]:
 
 def unpack(cls: type[Model], data: dict[str, Any]) -> Model:
     """A model from data, checked to fit together."""
-    model = cls(**_unpack_parameters(data["parameters"]))
+    model = cls(**unpack_parameters(data["parameters"]))
     model.vectorizer_ = _unpack_vectorizer(data["vectorizer"], model.language)
     if "boilerplate" in data:  # earlier versions left out nothing
         model.vectorizer_.boilerplate_ = boilerplate.unpacked(data["boilerplate"])
@@ -183,7 +183,8 @@ def _unpack_method(data: dict[str, Any], n_terms: int) -> FittedMethod:
     return BorrowedSpace(estimator, space)
 
 
-def _parameters(model: TopicModel) -> dict[str, Any]:
+def plain_parameters(model: TopicModel) -> dict[str, Any]:
+    """The parameters of a model as data, from which `unpack_parameters` makes them again."""
     values = model.get_params(deep=False)
     language = values["language"]
     return {
@@ -196,7 +197,8 @@ def _parameters(model: TopicModel) -> dict[str, Any]:
     }
 
 
-def _unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
+def unpack_parameters(state: dict[str, Any]) -> dict[str, Any]:
+    """Parameters for a model, from data."""
     method, vectorizer = state["method"], state["vectorizer"]
     require(can_be_saved(state["embeddings"]), "embeddings of another kind")
     earlier = dict.fromkeys(("seeds", "seed_words"), "predefined")
@@ -230,7 +232,8 @@ def _unpack_settings(settings: dict[str, Any]) -> Any:
     return foreign.unpacked(settings) if "sklearn" in settings else Vectorizer(**settings)
 
 
-def _pack_description(description: Description) -> dict[str, Any]:
+def pack_description(description: Description) -> dict[str, Any]:
+    """The description of topics as data, without typical texts and the map."""
     return {
         "fallback": description.fallback,
         "lost": description.lost,
