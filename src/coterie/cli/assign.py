@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import click
 
 from coterie.cli.shared import (
     check_not_input,
+    check_not_read,
     input_options,
     open_source,
     report_reading,
@@ -76,6 +78,7 @@ def assign(
     Examples:
       coterie assign run tomorrow.csv --out assigned.csv
       coterie assign run tomorrow.csv --out assigned.xlsx
+      coterie assign run 'logs/*.csv' --out assigned.csv
       coterie assign run tomorrow.csv | head -3
       echo "where is my parcel" | coterie assign run - --format lines --json
     """
@@ -89,6 +92,7 @@ def assign(
     done = without = 0
     with spooled(file) as path, shown(out is None):
         source = _source(opened, path, text, reading)
+        check_not_read(out, source)
         with _writer(out, as_json) as write:
             for batch in source:
                 rows = None if vectors is None else vectors.take(len(batch.texts))
@@ -116,17 +120,19 @@ def _vectors(model: TopicModel, option: str) -> RowByRow | None:
     return RowByRow(checked_for(model, vectors))
 
 
-def _source(run: Run, path: Path, text: str | None, reading: dict[str, Any]) -> TextSource:
+def _source(run: Run, path: str | Path, text: str | None, reading: dict[str, Any]) -> TextSource:
     """The texts of the file, from the column given, else the one used in the run, else the likely one."""
     from coterie.text.inputs import NoColumn
+    from coterie.text.readers import TextFiles
 
     source = open_source(path, text if text is not None else run.info["data"]["column"], **reading)
     if text is None:
         try:
-            next(iter(source))
+            next(iter(replace(source, on_bad=None)))
         except NoColumn:
             source.column = None
-    return source
+    # what is written has the same columns from the first row to the last
+    return source.with_all_columns() if isinstance(source, TextFiles) else source
 
 
 @contextmanager

@@ -133,8 +133,7 @@ def _check_names(file: TextStore, groups: dict[str, Column | None]) -> None:
 
 def _may_grow(file: TextStore) -> bool:
     """Whether later rows may have further columns."""
-    layout = None if file.file is None else file.file.layout
-    return layout is None or layout.format in ("json", "jsonl")
+    return file.file is None or file.file.may_grow
 
 
 def name_in_file(file: TextStore, name: str) -> str:
