@@ -39,9 +39,9 @@ def parquet_batches(
     tables = parquet_tables(file, batch_rows, max_bytes, source_name)
     empty = next(tables)
     first = next(tables, empty)
-    chosen = choose(first)
-    if not len(first):
+    if first.width and not len(first):
         raise NoRows(f"{source_name} has column names but no rows")
+    chosen = choose(first)
     start = 0
     for table in chain([first], tables):
         yield Batch(

@@ -49,14 +49,14 @@ def files_of(path: str | Path | Sequence[str | Path]) -> Found | None:
         return None
     if is_url(path):
         listing = files_at(str(path))
-        return None if listing is None else _found(path, listing)
+        return None if listing is None else _found(path, listing, asked=str(path).split("/"))
     file = Path(path)
     links: list[str] = []
     if os.path.isdir(file):  # unlike Path.is_dir, it takes any name
         return _found(path, _below(file, links), links)
     if os.path.lexists(file) or not _MAGIC.search(str(path)):
         return None
-    return _found(path, _matches(file, links), links)
+    return _found(path, _matches(file, links), links, file.parts)
 
 
 def _listed(paths: Sequence[str | Path]) -> Found:
@@ -77,8 +77,10 @@ def _is_plain(path: str | Path) -> bool:
     return os.path.isfile(path) or os.path.isdir(path)
 
 
-def _found(path: str | Path, listing: dict[str, str], links: Sequence[str] = ()) -> Found:
-    """The files of a listing that count."""
+def _found(
+    path: str | Path, listing: dict[str, str], links: Sequence[str] = (), asked: Sequence[str] = ()
+) -> Found:
+    """The files of a listing that count; hidden ones do if a part of the pattern asks for them."""
     tables = {name.partition(f"{LOG}/")[0] for name in listing if f"/{LOG}/" in f"/{name}"}
     places: list[Place] = []
     for table in sorted(tables):
@@ -86,7 +88,7 @@ def _found(path: str | Path, listing: dict[str, str], links: Sequence[str] = ())
         places += [Place(at, values) for at, values in active_files(called(path), inside)]
     for name, at in listing.items():
         parts = PurePosixPath(name).parts
-        if not any(map(_hidden, parts)) and not any(name.startswith(table) for table in tables):
+        if _asked_for(parts, asked) and not any(name.startswith(table) for table in tables):
             places.append(Place(at, _values(parts[:-1])))
     if places:
         return Found(_in_order(places), len(links))
@@ -113,7 +115,7 @@ def _values(folders: Sequence[str]) -> dict[str, str | None]:
     {'year': '2024', 'team': 'north west'}
     """
     pairs = [folder.partition("=") for folder in folders]
-    named = {unquote(name): unquote(value) for name, sign, value in pairs if sign and name}
+    named = {unquote(spelled(name)): unquote(spelled(value)) for name, sign, value in pairs if sign and name}
     return {name: None if value == _NULL else value for name, value in named.items()}
 
 
@@ -134,9 +136,13 @@ def _below(folder: Path, links: list[str]) -> dict[str, str]:
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append((f"{name}/", entry.path))
-                    elif entry.is_symlink() and entry.is_dir():
+                    elif os.path.isdir(
+                        entry.path
+                    ):  # behind a link; of one to itself, entry.is_dir() would raise
                         links.append(name)
-                    elif entry.is_file() or entry.is_symlink():  # one that leads nowhere is reported
+                    elif (
+                        os.path.isfile(entry.path) or entry.is_symlink()
+                    ):  # one that leads nowhere is reported
                         files[name] = entry.path
         except OSError as error:
             raise cannot(spelled(at), "read", error) from error
@@ -156,8 +162,6 @@ def _matches(pattern: Path, links: list[str]) -> dict[str, str]:
     try:
         for found in root.glob("/".join(rest)):
             name = found.relative_to(root).as_posix()
-            if not _asked_for(PurePosixPath(name).parts, rest):
-                continue
             if found.is_dir():
                 files |= {f"{name}/{below}": at for below, at in _below(found, links).items()}
             elif found.is_file() or found.is_symlink():

@@ -237,6 +237,12 @@ class TextSource:
         # JSON has no header: if no object can be read there are no columns
         chosen = layout.column or ""
         if table.columns and layout.column is None:
+            if self.one_of_many and self.column is None and not first[0].lines:
+                second = next(groups, None)
+                if second is None:  # there is nothing to judge by
+                    self._batch(*first, table, "")
+                    raise NoRows(f"{self.source_name} has column names but no rows")
+                groups = chain([second], groups)
             columns = list(table.columns)
             chosen = self._choose(columns, lambda: _sample(first[0], table))
         empty = True
