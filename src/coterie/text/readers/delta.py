@@ -35,18 +35,12 @@ def active_files(source_name: str, listing: Mapping[str, str]) -> list[tuple[str
 
     `listing` has the paths of all files below the table, by their names there.
     """
-    active: dict[str, Action] = {}
-    columns: list[str] = []
-    for action in _actions(source_name, listing):
-        if protocol := action.get("protocol"):
-            _check_protocol(source_name, protocol)
-        if meta := action.get("metaData"):
-            _check_mapping(source_name, meta)
-            columns = list(meta.get("partitionColumns") or ())
-        if added := action.get("add"):
-            active[added["path"]] = added
-        if removed := action.get("remove"):
-            active.pop(removed["path"], None)
+    try:
+        active, columns = _newest(source_name, listing)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the log of the Delta table {source_name} is damaged: {error!r:.100}") from error
     files = []
     for path, added in active.items():
         if any(value is not None for value in (added.get("deletionVector") or {}).values()):
@@ -62,6 +56,23 @@ def active_files(source_name: str, listing: Mapping[str, str]) -> list[tuple[str
     return files
 
 
+def _newest(source_name: str, listing: Mapping[str, str]) -> tuple[dict[str, Action], list[str]]:
+    """What was said last of each file of the newest version, and the columns of its partitions."""
+    active: dict[str, Action] = {}
+    columns: list[str] = []
+    for action in _actions(source_name, listing):
+        if protocol := action.get("protocol"):
+            _check_protocol(source_name, protocol)
+        if meta := action.get("metaData"):
+            _check_mapping(source_name, meta)
+            columns = list(meta.get("partitionColumns") or ())
+        if added := action.get("add"):
+            active[added["path"]] = added
+        if removed := action.get("remove"):
+            active.pop(removed["path"], None)
+    return active, columns
+
+
 def _actions(source_name: str, listing: Mapping[str, str]) -> Iterator[Action]:
     """What the versions did, from the last checkpoint on."""
     commits = {int(match[1]): at for name, at in listing.items() if (match := _COMMIT.fullmatch(name))}
@@ -69,17 +80,12 @@ def _actions(source_name: str, listing: Mapping[str, str]) -> Iterator[Action]:
     newest = max([*commits, start])
     if newest < 0:
         raise InputError(f"{source_name} is a Delta table without a log; copy it again")
-    try:
-        for at in parts:
-            yield from _checkpointed(source_name, at)
-        for version in range(start + 1, newest + 1):
-            if version not in commits:
-                raise InputError(f"the log of the Delta table {source_name} lacks version {version}")
-            yield from _committed(commits[version])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"the log of the Delta table {source_name} is damaged: {error!r:.100}") from error
+    for at in parts:
+        yield from _checkpointed(source_name, at)
+    for version in range(start + 1, newest + 1):
+        if version not in commits:
+            raise InputError(f"the log of the Delta table {source_name} lacks version {version}")
+        yield from _committed(commits[version])
 
 
 def _checkpoint(listing: Mapping[str, str]) -> tuple[int, list[str]]:

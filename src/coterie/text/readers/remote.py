@@ -86,6 +86,7 @@ class _Remote(io.RawIOBase):
 
     def __init__(self, file: Any, url: str):
         self._file, self._url = file, url
+        self._at = 0
 
     def readable(self) -> bool:
         return True
@@ -93,9 +94,13 @@ class _Remote(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         done = 0
         with reported(self._url):
+            # in memory, all who open a file share one place in it
+            if self._file.seekable() and self._file.tell() != self._at:
+                self._file.seek(self._at)
             while done < len(buffer) and (piece := self._file.read(len(buffer) - done)):
                 buffer[done : done + len(piece)] = piece
                 done += len(piece)
+        self._at += done
         return done
 
 
@@ -154,7 +159,7 @@ def _sentence(url: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist"
     why = _said(url, error)
-    if isinstance(error, PermissionError):
+    if isinstance(error, PermissionError) or getattr(error, "status", None) in (401, 403):
         why = "permission denied; check the credentials"
     elif "Credential" in type(error).__name__:
         why = f"no credentials were found for {protocol}://"
