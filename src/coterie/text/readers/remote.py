@@ -156,10 +156,12 @@ def _sentence(url: str, error: Exception) -> str:
         return f"reading {name} needs another package: {_said(url, error)}"
     if isinstance(error, ValueError) and "rotocol not known" in str(error):
         return f"{name} cannot be read: fsspec knows no protocol {protocol}://"
-    if isinstance(error, FileNotFoundError):
+    answers = {getattr(fault, "status", None) for fault in (error, error.__cause__)}
+    refused = isinstance(error, PermissionError) or not answers.isdisjoint({401, 403})
+    if isinstance(error, FileNotFoundError) and not refused:
         return f"{name} does not exist"
     why = _said(url, error)
-    if isinstance(error, PermissionError) or getattr(error, "status", None) in (401, 403):
+    if refused:
         why = "permission denied; check the credentials"
     elif "Credential" in type(error).__name__:
         why = f"no credentials were found for {protocol}://"
