@@ -118,6 +118,29 @@ def test_secrets_in_urls_are_not_told(monkeypatch):
         assert "https://127.0.0.1:9/x.csv?…" in message
 
 
+class Leaky(fsspec.AbstractFileSystem):
+    """A file system that repeats whatever it was given."""
+
+    protocol = "leaky"
+
+    def info(self, path, **_):
+        return {"name": path, "type": "file", "size": None}
+
+    def _open(self, path, **_):
+        raise RuntimeError(
+            f"ann may not log in with hidden 1 and sig hidden2 at leaky://ann:hidden%201@{path}\nmore"
+        )
+
+
+def test_secrets_that_libraries_repeat_are_not_told():
+    fsspec.register_implementation("leaky", Leaky, clobber=True)
+    message = told("leaky://ann:hidden%201@host/x.csv?sig=hidden2")
+    assert message.startswith(
+        "leaky://host/x.csv?… could not be read: … may not log in with … and sig … at leaky://"
+    )
+    assert not re.search("ann|hidden|more", message)
+
+
 def test_protocols_that_are_not_there():
     assert told("nosuch://x/y.csv") == "nosuch://x/y.csv cannot be read: fsspec knows no protocol nosuch://"
     missing = next(
