@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from coterie import TopicModel, read_texts
 from coterie.errors import InputError
 from coterie.frames import Shape, as_polars, table_of, unique
+from coterie.text.readers.stream import TableStream
 
 TEXTS = ["late parcel depot", "parcel lost depot", None, "refund my card", "card refund money"] * 6
 N = len(TEXTS)
@@ -43,6 +44,11 @@ TABLES = {
     "arrow": (lambda: pa.table(ROWS), pa.Table),
     "arrow reader": (lambda: pa.table(ROWS).to_reader(), pa.Table),
     "duckdb": (duckdb_table, pl.DataFrame),
+    "duckdb result": (lambda: duckdb_table().project("*").to_arrow_reader(7), pa.Table),
+    "lazy query": (
+        lambda: pl.LazyFrame(ROWS).with_columns(pl.col("subject").str.strip_chars()),
+        pl.DataFrame,
+    ),
 }
 
 
@@ -274,3 +280,52 @@ def test_the_only_column_must_be_the_fitted_one_too():
     ):
         model.assign(pd.DataFrame({"number": [1, 2]}))
     assert len(model.assign(pd.Series(TEXTS[:2], name="number"))) == 2
+
+
+def batches(rows, schema=None):
+    """A reader that says how many batches were asked for."""
+    asked = []
+
+    def each():
+        for start in range(0, N, 5):
+            asked.append(start)
+            yield pa.RecordBatch.from_pylist(
+                [{k: v[i] for k, v in rows.items()} for i in range(start, min(start + 5, N))]
+            )
+
+    return pa.RecordBatchReader.from_batches(schema or pa.table(rows).schema, each()), asked
+
+
+def test_record_batches_are_a_stream():
+    reader, asked = batches(ROWS)
+    source = TableStream("", reader=reader, text="subject", batch_rows=10)
+    stream = iter(source)
+    assert next(stream).texts.to_list() == [text or "" for text in TEXTS[:10]]
+    assert asked == [0, 5]
+    assert [len(batch.texts) for batch in stream][-1] == (N % 10 or 10)
+    with pytest.raises(InputError, match="already read, which is possible once"):
+        next(iter(source))
+
+
+def test_record_batches_that_cannot_be_used():
+    with pytest.raises(InputError, match=r"has no column 'subjct'; it has .*did you mean 'subject'"):
+        TopicModel(n_topics=2).fit(batches(ROWS)[0], text="subjct")
+    with pytest.raises(InputError, match=r"has no column 'day'"):
+        TopicModel(n_topics=2).fit(batches(ROWS)[0], text="subject", date="day")
+    with pytest.raises(InputError, match="no texts were given"):
+        TopicModel(n_topics=2).fit(pa.table({"text": pa.array([], pa.string())}).to_reader())
+
+    def lost():
+        yield pa.RecordBatch.from_pylist([{"text": "a"}])
+        raise OSError("the connection was lost")
+
+    with pytest.raises(InputError, match="could not be read: the connection was lost"):
+        TopicModel(n_topics=2).fit(
+            pa.RecordBatchReader.from_batches(pa.schema({"text": pa.string()}), lost())
+        )
+
+
+def test_a_model_of_record_batches_is_saved_with_its_rows(tmp_path):
+    model = TopicModel(n_topics=2).fit(duckdb_table().to_arrow_reader(), text="subject", classes="team")
+    model.save(tmp_path / "run")
+    assert pl.read_parquet(tmp_path / "run" / "assignments.parquet")["team"].to_list() == ROWS["team"]

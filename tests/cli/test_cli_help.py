@@ -64,6 +64,9 @@ def prepared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
     (folder / "tickets.csv").write_text(tickets(1, 200))
     (folder / "tomorrow.csv").write_text(tickets(2, 60))
+    (folder / "logs").mkdir()
+    for day, name in enumerate(("monday", "tuesday")):
+        (folder / "logs" / f"{name}.csv").write_text(tickets(3 + day, 100))
     (folder / "topics.json").write_text('{"billing": ["invoice", "refund"], "delivery": "a parcel is late"}')
     done = typed("coterie fit tickets.csv --text subject --topics 4 --out run", folder)
     assert done.code == 0, done.err

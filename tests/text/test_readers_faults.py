@@ -15,8 +15,8 @@ import pytest
 from coterie.errors import InputError
 from coterie.text import read_texts
 from coterie.text.readers import BadRow
+from coterie.text.readers import source as sources
 from coterie.text.readers.bytes import MAX_LINE
-from coterie.text.readers.source import KEPT_BAD_ROWS
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_a_file_that_does_not_exist(tmp_path):
 
 
 def test_a_directory(tmp_path, file):
-    assert told(tmp_path) == " is a directory; there is no file in it"
-    file("x", "b.csv"), file("x", "a.csv")
-    assert told(tmp_path) == " is a directory; choose a file in it, such as a.csv, b.csv"
+    assert told(tmp_path) == " is a directory; there is no file in it that can be read"
+    file("x", "_b.csv"), file("x", ".a.csv")
+    assert told(tmp_path) == " is a directory; there is no file in it that can be read"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
@@ -282,12 +282,13 @@ def test_files_where_nothing_can_be_read(file):
     assert "no row of FILE could be read" in message("äöü\n".encode() + b"\xff\n\xfe\n")
 
 
-def test_bad_rows_are_all_counted_and_the_first_kept(file):
+def test_bad_rows_are_all_counted_and_the_first_kept(file, monkeypatch):
+    monkeypatch.setattr(sources, "KEPT_BAD_ROWS", 20)
     path = file("id,text\n" + "1,a\nbad\n" * 50)
     for batch_rows in (1, 7, 1_000):
         texts, lines, source = read(path, "text", skip_bad=True, batch_rows=batch_rows)
         assert (len(texts), lines, source.skipped) == (50, list(range(2, 102, 2)), 50)
-        assert [bad.line for bad in source.bad_rows] == list(range(3, 3 + 2 * KEPT_BAD_ROWS, 2))
+        assert [bad.line for bad in source.bad_rows] == list(range(3, 43, 2))
         assert read(path, "text", skip_bad=True)[2].skipped == 50  # counts begin anew
     list(source)
     assert source.skipped == 50

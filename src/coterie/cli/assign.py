@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import click
 from coterie.cli.engines import EngineChoice, engine_options
 from coterie.cli.shared import (
     check_not_input,
+    check_not_read,
     input_options,
     open_source,
     report_reading,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from coterie.runs import Run
+    from coterie.text import Batch
+    from coterie.text.readers import TextFiles
     from coterie.topics import TopicModel
     from coterie.topics.vectors import RowByRow
 
@@ -83,6 +87,7 @@ def assign(
     Examples:
       coterie assign run tomorrow.csv --out assigned.csv
       coterie assign run tomorrow.csv --out assigned.xlsx
+      coterie assign run 'logs/*.csv' --out assigned.csv
       coterie assign run tomorrow.csv | head -3
       coterie assign run tomorrow.csv --out parts/ --engine processes --workers 2
       echo "where is my parcel" | coterie assign run - --format lines --json
@@ -121,13 +126,17 @@ def _assign_to_file(
     from coterie.runs import assigned_table
     from coterie.runs.parts import expected_column
     from coterie.runs.writing import added_names
+    from coterie.text.readers import TextFiles
 
     text = reading.pop("text")
     vectors = None if embeddings is None else _vectors(opened.model, embeddings)
     done = without = 0
     with spooled(file) as path, shown(out is None):
         source = open_source(path, opened.info["data"]["column"] if text is None else text, **reading)
-        batches = expected_column(source) if text is None else source
+        batches: Iterable[Batch] = source if text is not None else expected_column(source)
+        if isinstance(source, TextFiles):
+            batches = source = _with_all_columns(source, expected=text is None)
+        check_not_read(out, source)
         with _writer(out, as_json) as write:
             for batch in batches:
                 rows = None if vectors is None else vectors.take(len(batch.texts))
@@ -161,7 +170,7 @@ def assign_to_folder(
     with spooled(file) as path, shown(False), engine.open() as workers:
         written = assign_parts(
             opened.model,
-            [path] if file == "-" else _expanded(file),
+            [path] if file == "-" else _files(file),
             out,
             workers,
             lambda path: open_source(path, column, **reading),
@@ -179,16 +188,15 @@ def assign_to_folder(
     )
 
 
-def _expanded(pattern: str) -> list[Path]:
-    """The files that a name stands for: itself, or those that match it, in the order of their names."""
-    from glob import glob
+def _files(file: str) -> list[str | Path]:
+    """The files that a name stands for: itself, or those of a folder or a pattern."""
+    from coterie.text import read_texts
+    from coterie.text.readers import TextFiles
 
-    if Path(pattern).exists() or not any(sign in pattern for sign in "*?["):
-        return [Path(pattern)]
-    files = sorted(path for name in glob(pattern, recursive=True) if (path := Path(name)).is_file())
-    if not files:
-        raise InputError(f"no file matches {pattern!r}; check the path")
-    return files
+    if "://" in file:
+        raise InputError(f"{file} is not on this machine, which parts need; use --out with a file")
+    source = read_texts(file)
+    return [Path(place.path) for place in source.files] if isinstance(source, TextFiles) else [Path(file)]
 
 
 def _summary(texts: int, without: int, where: str) -> str:
@@ -205,6 +213,21 @@ def _vectors(model: TopicModel, option: str) -> RowByRow | None:
         take_encoder(model, encoder)
         return None
     return RowByRow(checked_for(model, vectors))
+
+
+def _with_all_columns(source: TextFiles, *, expected: bool) -> TextFiles:
+    """Files whose rows all have the same columns, as what is written must have them.
+
+    If the column of the texts is only `expected` and not there, it is looked for.
+    """
+    from coterie.text.inputs import NoColumn
+
+    try:
+        return source.with_all_columns()
+    except NoColumn:
+        if not expected:
+            raise
+        return replace(source, column=None).with_all_columns()
 
 
 @contextmanager

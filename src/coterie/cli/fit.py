@@ -108,6 +108,8 @@ def fit(
     """Find the topics of the texts in FILE ("-" for standard input) and write them to a run folder.
 
     FILE can be CSV, TSV, JSON, JSON Lines, Parquet, Excel or plain text with one text per line, also gzipped.
+    A folder, or a pattern in quotes such as 'logs/*.csv', is read as one file, and so is a URL such as
+    's3://bucket/logs/*.csv' (needs coterie[remote] and s3fs).
     The column with the texts is detected unless --text names it. The run folder contains report.html,
     topics.csv, an assignment with confidence and reason for every row (assignments.csv and .parquet), the
     model, the edits and run.json. If the folder already contains a run, its edits are applied to the new one.
@@ -116,6 +118,8 @@ def fit(
     Examples:
       coterie fit tickets.csv
       coterie fit tickets.csv --text subject --topics 4 --out run
+      coterie fit 'logs/*.csv' --text subject --topics 4 --out run
+      coterie fit logs --text subject --skip-bad --bad-rows bad.csv --topics 4 --out run
       coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
       coterie fit tickets.csv --text subject --predefined topics.json --only-predefined --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run
@@ -156,13 +160,14 @@ def fit(
     if as_json:
         print_json({"folder": str(folder), "run": run.info, "topics": run.model.topics})
     else:
-        show_topics(run, "standard input" if file == "-" else file)
+        show_topics(run, source.source_name)
         show_next(run)
 
 
 def _stem(file: str) -> str:
-    name = "texts" if file == "-" else Path(file).name
-    return name.split(".")[0] or "texts"
+    parts = [] if file == "-" else Path(file).parts
+    plain = [part for part in parts if not set("*?[") & set(part) or Path(file).exists()]
+    return (plain[-1].split(".")[0] if plain else "") or "texts"
 
 
 def _number(topics: str) -> Any:
@@ -175,10 +180,10 @@ def _number(topics: str) -> Any:
 
 def _typed(file: str) -> str:
     """The command as it was typed, for the record."""
-    from coterie.storage.files import spelled
+    from coterie.text.readers.remote import called
 
     words = sys.argv[1:] if "fit" in sys.argv[1:2] else ["fit", file]
-    return shlex.join(["coterie", *map(spelled, words)])
+    return shlex.join(["coterie", *map(called, words)])
 
 
 def show_topics(run: Run, source_name: str) -> None:

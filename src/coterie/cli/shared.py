@@ -129,6 +129,14 @@ def input_options(command: Decorated) -> Decorated:
             "--skip-bad", is_flag=True, help="Skip rows that cannot be read, and report how many."
         ),
         click.option(
+            "--bad-rows", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+            help="CSV file to write skipped rows to, with place and reason; implies --skip-bad.",
+        ),
+        click.option(
+            "--max-bad", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
+            help="Most rows that may be skipped; with one more, the command stops.",
+        ),
+        click.option(
             "--format", type=click.Choice(_FORMATS), help="File format; detected by default."
         ),
         click.option("--encoding", metavar="NAME", help="Text encoding; detected by default."),
@@ -167,6 +175,8 @@ def open_source(
     text: str | None = None,
     *,
     skip_bad: bool = False,
+    bad_rows: Path | None = None,
+    max_bad: int = 10_000,
     format: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
@@ -175,23 +185,37 @@ def open_source(
     sheet: str | None = None,
     max_bytes: int = 1 << 32,
 ) -> TextSource:
-    """The texts of a file, read with the options of `input_options`; "-" is standard input."""
+    """The texts of files, read with the options of `input_options`; "-" is standard input."""
     from coterie.text import read_texts
 
     if str(file) == "-":
         _hint_to_end_typing()
-    return read_texts(
+    source = read_texts(
         file,
         text,
         format=format,  # type: ignore[arg-type]
         encoding=encoding,
         delimiter=delimiter,
         header=not no_header,
-        skip_bad=skip_bad,
+        skip_bad=skip_bad or bad_rows is not None,
+        max_bad=max_bad,
         max_bytes=max_bytes,
         sheet=sheet,
         header_row=header_row,
     )
+    if bad_rows is not None:
+        _write_bad_rows(source, bad_rows)
+    return source
+
+
+def _write_bad_rows(source: TextSource, path: Path) -> None:
+    """Write bad rows to a file as they are found; it is there once the command ends, also with an error."""
+    from coterie.cli.bad_rows import BadRowsFile
+
+    check_not_read(path, source, "--bad-rows")
+    table = BadRowsFile(path, source.source_name)
+    click.get_current_context().call_on_close(table.close)
+    source.on_bad = table.write
 
 
 def day_first_option(command: Decorated) -> Decorated:
@@ -203,10 +227,10 @@ def day_first_option(command: Decorated) -> Decorated:
 
 
 @contextmanager
-def spooled(file: str | Path) -> Iterator[Path]:
+def spooled(file: str | Path) -> Iterator[str | Path]:
     """A file that can be read repeatedly: standard input ("-") is copied to a temporary file."""
     if str(file) != "-":
-        yield Path(file)
+        yield file
         return
     _hint_to_end_typing()
     from coterie.storage.temporary import TemporaryFolder, report_full
@@ -249,6 +273,13 @@ def check_not_input(out: Path | None, file: str) -> None:
     """Refuse to write to the file that is being read."""
     if out is not None and out.exists() and file != "-" and Path(file).exists() and out.samefile(file):
         raise InputError(f"--out {out} is the input file; choose another file")
+
+
+def check_not_read(out: Path | None, source: TextSource, option: str = "--out") -> None:
+    """Refuse to write to one of the files that are being read."""
+    for file in [source.path, *(place.path for place in getattr(source, "files", ()))]:
+        if out is not None and out.exists() and os.path.isfile(file) and out.samefile(file):
+            raise InputError(f"{option} {out} is one of the files to read; choose another file")
 
 
 @contextmanager

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from coterie.errors import InputError, shown
-from coterie.frames import POLARS, Shape, Table, shape_of, table_of
+from coterie.frames import POLARS, Shape, Table, is_a, shape_of, table_of
 from coterie.text.dates import column_of
 from coterie.text.inputs import NoColumn, choose_column, known_length, listed
 from coterie.text.readers import TextSource
+from coterie.text.readers.stream import TableStream
 from coterie.text.tables import position, text_position
 from coterie.topics.collection import TextStore
 
@@ -79,8 +80,11 @@ class Columns:
 
 def take(texts: Any, text: Hashable | None, date: Any, classes: Any) -> tuple[Any, Columns]:
     """The texts of what `fit` was given, and what came with them."""
+    shape = replace(shape_of(texts) or POLARS, index=None)
+    if is_a(texts, "pyarrow", "RecordBatchReader"):
+        texts, text = TableStream("", reader=texts, text=text), None
     table = table_of(texts)
-    columns = Columns(replace(shape_of(texts) or POLARS, index=None), table=table)
+    columns = Columns(shape, table=table)
     if table is not None:
         at = text_position(table, text)
         texts, columns = table.column(at), replace(columns, text=table.names[at])
@@ -133,8 +137,7 @@ def _check_names(file: TextStore, groups: dict[str, Column | None]) -> None:
 
 def _may_grow(file: TextStore) -> bool:
     """Whether later rows may have further columns."""
-    layout = None if file.file is None else file.file.layout
-    return layout is None or layout.format in ("json", "jsonl")
+    return file.file is None or file.file.may_grow
 
 
 def name_in_file(file: TextStore, name: str) -> str:

@@ -3,7 +3,9 @@
 Files are read in batches of bounded memory. Rows keep their order and the line they came from.
 """
 
+from coterie.text.readers.files import TextFiles
+from coterie.text.readers.reading import read_texts
 from coterie.text.readers.rows import BadRow, Batch
-from coterie.text.readers.source import Layout, Note, TextSource, read_texts
+from coterie.text.readers.source import Layout, Note, TextSource
 
-__all__ = ["BadRow", "Batch", "Layout", "Note", "TextSource", "read_texts"]
+__all__ = ["BadRow", "Batch", "Layout", "Note", "TextFiles", "TextSource", "read_texts"]

@@ -17,6 +17,7 @@ from coterie.errors import InputError
 from coterie.storage.files import spelled
 from coterie.storage.temporary import TemporaryFolder, report_full
 from coterie.text.readers.encodings import encoding_of
+from coterie.text.readers.remote import is_url, open_url
 
 #: How many bytes are inspected to detect format, encoding and delimiter.
 HEAD_BYTES = 1 << 16
@@ -112,9 +113,9 @@ def readable_size(size: int) -> str:
 
 
 def find(path: str | Path) -> str | Path:
-    """ "-" for standard input, or the path of a file that exists."""
-    if str(path) == "-":
-        return "-"
+    """ "-" for standard input, a URL, or the path of a file that exists."""
+    if str(path) == "-" or is_url(path):
+        return path
     file = Path(path)
     if file.is_dir():
         inside = sorted(entry.name for entry in file.iterdir() if entry.is_file())[:5]
@@ -127,11 +128,15 @@ def find(path: str | Path) -> str | Path:
 
 @contextmanager
 def open_bytes(path: str | Path, max_bytes: int = MAX_BYTES) -> Iterator[PeekableBytes]:
-    """Open a file or standard input; gzip is detected and unpacked, to `max_bytes` at most."""
+    """Open a file, a URL or standard input; gzip is detected and unpacked, to `max_bytes` at most."""
     if str(path) == "-":
         if not hasattr(sys.stdin, "buffer"):
             raise InputError("there is no standard input to read from")
         yield _unpacked(PeekableBytes(_Borrowed(cast(BinaryIO, sys.stdin.buffer)), HEAD_BYTES), max_bytes)
+        return
+    if is_url(path):
+        with open_url(str(path)) as remote:
+            yield _unpacked(PeekableBytes(remote, HEAD_BYTES), max_bytes)
         return
     # buffered, as a pipe may give a few bytes at a time and the inspection needs all of them
     with open(path, "rb") as file:
@@ -146,7 +151,7 @@ def _unpacked(stream: PeekableBytes, max_bytes: int) -> PeekableBytes:
 
 @contextmanager
 def on_disk(path: str | Path, stream: PeekableBytes) -> Iterator[Path]:
-    """The file itself; for standard input, pipes, gzip and names that are not UTF-8 a temporary copy."""
+    """The file itself; of standard input, URLs, pipes, gzip and names that are not UTF-8 a temporary copy."""
     plain = Path(path).is_file() and str(path) != "-" and spelled(path) == str(path)
     if plain and not isinstance(stream.raw, _Unpacked):
         yield Path(path)

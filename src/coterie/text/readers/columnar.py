@@ -16,7 +16,7 @@ from coterie.text.inputs import listed, text_column
 from coterie.text.nulls import without_nulls
 from coterie.text.readers.headers import table_of
 from coterie.text.readers.isolated import parsed
-from coterie.text.readers.rows import Batch, Options, Rows, Table
+from coterie.text.readers.rows import Batch, NoRows, Options, Rows, Table
 
 
 def parquet_tables(file: Path, batch_rows: int, max_bytes: int, source_name: str) -> Iterator[pl.DataFrame]:
@@ -39,9 +39,9 @@ def parquet_batches(
     tables = parquet_tables(file, batch_rows, max_bytes, source_name)
     empty = next(tables)
     first = next(tables, empty)
+    if first.width and not len(first):
+        raise NoRows(f"{source_name} has column names but no rows")
     chosen = choose(first)
-    if not len(first):
-        raise InputError(f"{source_name} has column names but no rows")
     start = 0
     for table in chain([first], tables):
         yield Batch(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from coterie.errors import InputError
 from coterie.text.inputs import plain_name
-from coterie.text.readers.rows import MAX_COLUMNS, BadRow, Options, Rows, Table, unreadable
+from coterie.text.readers.rows import MAX_COLUMNS, BadRow, NoRows, Options, Rows, Table, unreadable
 
 #: Rows that are looked at, and most of them that can stand above the column names.
 _LOOK_AHEAD, _MOST_ABOVE = 200, 30
@@ -36,7 +36,7 @@ def table_of(
     """A table whose columns are named by the row that looks like it, or with numbered columns."""
     first, ahead = _ahead(rows, options.header_row or 1)
     if first is None:
-        raise InputError(f"{source_name} is empty")
+        raise NoRows(f"{source_name} is empty")
     if isinstance(first, BadRow):  # without the first row, the number of columns is unknown
         raise InputError(f"{source_name}, {first}")
     found = [row for row in ahead if isinstance(row, _Row)]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from coterie.errors import InputError
 from coterie.text.readers.bytes import MAX_BYTES
 
 #: Most columns of a table; the limit of an Excel sheet.
 MAX_COLUMNS = 16_384
-#: How many characters of a bad row are kept for messages.
-_SHOWN = 200
+#: How many characters of a bad row are kept.
+CONTENT = 1_000
 
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -23,22 +25,29 @@ _LONE = re.compile("[\ud800-\udfff]")
 class BadRow:
     """A row that could not be read: its first line, the reason, and its content.
 
-    Of a JSON array, `line` is the number of the record, as `unit` says.
+    Of a JSON array, `line` is the number of the record, as `unit` says. `file` is where the row stands if
+    several files are read.
     """
 
     line: int
     reason: str
     value: str = ""
     unit: str = "line"
+    file: str = ""
 
     @classmethod
     def of(cls, line: int, reason: str, value: str) -> BadRow:
         """A bad row with the beginning of its content, escaped so that it can be printed anywhere."""
-        return cls(line, reason, _LONE.sub(_spelled, value[:_SHOWN].rstrip("\r\n")))
+        return cls(line, reason, _LONE.sub(_spelled, value[:CONTENT].rstrip("\r\n")))
 
     def __str__(self) -> str:
         shown = f": {self.value[:80]!r}" if self.value else ""
-        return f"{self.unit} {self.line}: {self.reason}{shown}"
+        where = f"{self.file}, " if self.file else ""
+        return f"{where}{self.unit} {self.line}: {self.reason}{shown}"
+
+
+class NoRows(InputError):
+    """A file has no rows; one of several may have none."""
 
 
 class Rows(NamedTuple):
@@ -49,8 +58,14 @@ class Rows(NamedTuple):
 
     def without(self, lines: set[int]) -> Rows:
         """The rows that do not start on one of the lines."""
-        kept = [i for i, line in enumerate(self.lines) if line not in lines]
-        return Rows([self.lines[i] for i in kept], [self.cells[i] for i in kept])
+        return self._where([line not in lines for line in self.lines])
+
+    def before(self, line: int) -> Rows:
+        """The rows that start before a line."""
+        return self._where([at < line for at in self.lines])
+
+    def _where(self, kept: Sequence[bool]) -> Rows:
+        return Rows(list(compress(self.lines, kept)), list(compress(self.cells, kept)))
 
 
 @dataclass
@@ -73,11 +88,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive rows: the texts, the whole table, and the line each row starts on."""
+    """Consecutive rows of a file: the texts, the whole table, and the line each row starts on.
+
+    `file` is the name of the file if several are read.
+    """
 
     texts: pl.Series
     table: pl.DataFrame
     lines: Sequence[int]
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,17 +12,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from coterie.errors import InputError, shown
-from coterie.storage.files import spelled
+from coterie.errors import InputError
 from coterie.text.columns import SEEN, guess_text
-from coterie.text.inputs import choose_column, is_unicode, listed, text_column
+from coterie.text.inputs import choose_column, listed, text_column
 from coterie.text.nulls import without_nulls
 from coterie.text.readers import columnar, delimited, lines, records
+from coterie.text.readers.alike import First, without_untyped
 from coterie.text.readers.bytes import (
-    MAX_BYTES,
     PACKED,
     Lines,
     PeekableBytes,
@@ -33,16 +30,17 @@ from coterie.text.readers.bytes import (
     refuse_binary,
     reported_faults,
 )
-from coterie.text.readers.encodings import check_encoding, detected, encoding_of, spoken
-from coterie.text.readers.formats import FORMATS, Format, guess_format, packed_format
-from coterie.text.readers.rows import BadRow, Batch, Options, Rows, Table, unreadable
+from coterie.text.readers.encodings import detected, encoding_of, spoken
+from coterie.text.readers.formats import Format, guess_format, packed_format
+from coterie.text.readers.remote import called, is_url
+from coterie.text.readers.rows import BadRow, Batch, NoRows, Options, Rows, Table, unreadable
 from coterie.text.tables import can_be_texts
 
 #: Rows in a batch; fewer if they have more characters or cells than this.
 BATCH_ROWS = 20_000
 BATCH_CHARS = BATCH_CELLS = 1 << 23
-#: Bad rows kept for messages; all are counted.
-KEPT_BAD_ROWS = 20
+#: Bad rows that are kept; all are counted. As many may be skipped unless another number is given.
+KEPT_BAD_ROWS = MAX_BAD = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +71,11 @@ class Layout:
 class TextSource:
     """The texts of a file, batch by batch; can be iterated repeatedly unless it is a stream.
 
-    `skipped` counts the bad rows that were skipped and `bad_rows` lists the first of them; `layout` is how
-    the file is laid out, and `notes` say what had to be decided. All are set anew by each pass.
+    `skipped` counts the bad rows that were skipped and `bad_rows` lists the first 10,000 of them; `layout` is
+    how the file is laid out, and `notes` say what had to be decided. All are set anew by each pass.
+
+    One of several files (`one_of_many`) may have no rows, and names itself in its bad rows. It is read as the
+    first of them (`like`), and all its rows get the `values` that its folders stand for.
     """
 
     path: str | Path
@@ -87,29 +88,69 @@ class TextSource:
     bad_rows: list[BadRow] = field(default_factory=list)
     layout: Layout | None = None
     notes: list[Note] = field(default_factory=list)
+    #: Most rows that may be skipped, and how many were skipped in the files before this one.
+    max_bad: int = MAX_BAD
+    already: int = 0
+    #: Gets the bad rows as they are found.
+    on_bad: Callable[[Sequence[BadRow]], None] | None = field(default=None, repr=False, compare=False)
+    one_of_many: bool = False
+    like: First | None = None
+    values: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def source_name(self) -> str:
         """The name of the source in messages."""
-        # a name that is not UTF-8, as from an old archive, is spelled
-        return "standard input" if str(self.path) == "-" else spelled(self.path)
+        return "standard input" if str(self.path) == "-" else called(self.path)
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether later rows may have further columns, once the first were read."""
+        return self.layout is None or self.layout.format in ("json", "jsonl")
+
+    def parts(self) -> list[TextSource]:
+        """The files, each as a source of its own that can be read by itself, in any process."""
+        return [self]
 
     def plain_bytes(self) -> int | None:
         """The size of a plain file; None if it is compressed, or a stream."""
         path = Path(self.path)
-        if str(path) == "-" or not path.is_file():
+        if str(path) == "-" or is_url(self.path) or not path.is_file():
             return None
         with path.open("rb") as file:
             return None if file.read(4).startswith(PACKED) else path.stat().st_size
 
     def __iter__(self) -> Iterator[Batch]:
         self.skipped, self.bad_rows, self.notes, self.layout = 0, [], [], None
-        with reported_faults(self.source_name), open_bytes(find(self.path), self.options.max_bytes) as stream:
+        try:
+            with reported_faults(self.source_name):
+                yield from map(self._finished, self._batches())
+        except NoRows:
+            if not self.one_of_many:
+                raise
+
+    def _finished(self, batch: Batch) -> Batch:
+        """A batch with the values of its folders, and columns as in the first file."""
+        if self.one_of_many:
+            batch = replace(batch, table=without_untyped(batch.table), file=self.source_name)
+        if self.values:
+            given = [
+                pl.lit(v, pl.String).alias(n) for n, v in self.values.items() if n not in batch.table.schema
+            ]
+            batch = replace(batch, table=batch.table.with_columns(given))
+        if self.like is not None:
+            assert self.layout is not None
+            batch = self.like.aligned(batch, self.layout.column, self.source_name)
+        return batch
+
+    def _batches(self) -> Iterator[Batch]:
+        with open_bytes(find(self.path), self.options.max_bytes) as stream:
             head = stream.head()
             if not head:
                 before = ", or has already been read" if str(self.path) == "-" else ""
-                raise InputError(f"{self.source_name} is empty{before}")
+                raise NoRows(f"{self.source_name} is empty{before}")
             format_ = self.format or packed_format(self.path, head)
+            if self.like is not None and self.format is None:
+                self.like.check_packed(format_, self.source_name)
             if format_ in ("parquet", "xlsx"):
                 self.layout = Layout(format_)
                 with on_disk(self.path, stream) as file:
@@ -118,17 +159,24 @@ class TextSource:
             refuse_binary(head, self.source_name, self.options.encoding)
             encoding = self.options.encoding or self._encoding(head)
             with Lines(stream, encoding, self.source_name) as text:
-                format_ = self.format or guess_format(self.path, text.head, self.options, self.column)
+                format_ = self.format or self._text_format(text.head)
                 self.layout = Layout(format_, text.encoding)
                 yield from self.batches_of(self._table(text, self.layout), self.layout, text)
+
+    def _text_format(self, head: str) -> Format:
+        if self.like is not None:
+            return self.like.text_format(head)
+        return guess_format(self.path, head, self.options, self.column)
 
     def _encoding(self, head: bytes) -> str:
         """Detect the encoding of a file from its bytes; of a stream, only the first bytes can be examined."""
         encoding = encoding_of(head)
         if encoding == "utf-8-sig":
-            again = str(self.path) != "-" and Path(self.path).is_file()
+            again = str(self.path) != "-" and (is_url(self.path) or Path(self.path).is_file())
             with open_bytes(self.path, self.options.max_bytes) if again else _bytes(head) as stream:
                 encoding = detected(stream, head)
+        if self.like is not None:
+            encoding = self.like.encoding_for(encoding)
         if name := spoken(encoding):
             self.notes.append(Note(f"the text encoding is {name}", "--encoding sets another"))
         return encoding
@@ -189,20 +237,34 @@ class TextSource:
         # JSON has no header: if no object can be read there are no columns
         chosen = layout.column or ""
         if table.columns and layout.column is None:
+            if self.one_of_many and self.column is None and not first[0].lines:
+                second = next(groups, None)
+                if second is None:  # there is nothing to judge by
+                    self._batch(*first, table, "")
+                    raise NoRows(f"{self.source_name} has column names but no rows")
+                groups = chain([second], groups)
             columns = list(table.columns)
             chosen = self._choose(columns, lambda: _sample(first[0], table))
         empty = True
         for rows, bad in chain([first], groups):
-            batch = self._batch(rows, bad, table, chosen)
+            batch, last = self._batch(rows, bad, table, chosen)
             if batch is not None:
                 empty = False
                 yield batch
+            if last is not None:
+                raise self._too_many(last)
         if empty and self.skipped:
-            raise InputError(
-                f"no row of {self.source_name} could be read; the first error is {self.bad_rows[0]}"
-            )
+            raise NoRows(f"no row of {self.source_name} could be read; the first error is {self.bad_rows[0]}")
         if empty:
-            raise InputError(f"{self.source_name} has column names but no rows")
+            raise NoRows(f"{self.source_name} has column names but no rows")
+
+    def _too_many(self, last: BadRow) -> InputError:
+        return InputError(
+            f"{self.source_name}, {last}; that makes {self.max_bad + 1:,} rows that cannot be read, and at "
+            f"most {self.max_bad:,} may be skipped",
+            python="fix the file, or raise the limit with max_bad=…",
+            command="fix the file, or raise the limit with --max-bad N",
+        )
 
     def _note_header(self, table: Table, layout: Layout) -> None:
         layout.header_row = table.header_row
@@ -232,13 +294,19 @@ class TextSource:
                 bad, begun, full = [], read, False
         yield Rows(numbers, cells), bad
 
-    def _batch(self, rows: Rows, bad: list[BadRow], table: Table, chosen: str) -> Batch | None:
-        """The good rows as a batch, if any; bad ones are counted, or the first one raises an error."""
+    def _batch(
+        self, rows: Rows, bad: list[BadRow], table: Table, chosen: str
+    ) -> tuple[Batch | None, BadRow | None]:
+        """The good rows as a batch, if any; bad ones are set aside, or the first one raises an error.
+
+        Also the bad row that is one too many, if there is one: then the batch has the rows before it.
+        """
         try:
             batch = make_batch(rows, table, chosen)
         except UnicodeEncodeError:  # searched only now, as it is rare
             garbled = [replace(row, unit=table.unit) for row in unreadable(rows, table.encoding)]
-            batch = make_batch(rows.without({row.line for row in garbled}), table, chosen)
+            rows = rows.without({row.line for row in garbled})
+            batch = make_batch(rows, table, chosen)
             bad = sorted([*bad, *garbled], key=attrgetter("line"))
         if bad and not self.skip_bad:
             where = f"{self.source_name}, {bad[0]}"
@@ -251,109 +319,19 @@ class TextSource:
                 python="fix the file, or skip such rows with skip_bad=True",
                 command="fix the file, or skip such rows with --skip-bad",
             )
+        left = self.max_bad - self.already - self.skipped
+        self._set_aside(bad[: left + 1])
+        if len(bad) <= left:
+            return batch, None
+        return make_batch(rows.before(bad[left].line), table, chosen), bad[left]
+
+    def _set_aside(self, bad: Sequence[BadRow]) -> None:
+        if self.one_of_many:
+            bad = [replace(row, file=self.source_name) for row in bad]
         self.skipped += len(bad)
         self.bad_rows += bad[: KEPT_BAD_ROWS - len(self.bad_rows)]
-        return batch
-
-
-def read_texts(
-    path: str | Path,
-    column: str | None = None,
-    *,
-    format: Format | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    header: bool = True,
-    skip_bad: bool = False,
-    batch_rows: int = BATCH_ROWS,
-    max_bytes: int = MAX_BYTES,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-) -> TextSource:
-    """Read the texts of a file in batches, with bounded memory.
-
-    Parameters
-    ----------
-    path
-        A file, gzipped or not, or "-" for standard input.
-    column
-        Name of the column with the texts; by default the one whose values look most like texts. In JSON,
-        ``ticket.subject`` is the key subject of the object ticket.
-    format
-        csv, tsv, jsonl, json, parquet, xlsx or lines; by default detected from the name and the content.
-    encoding, delimiter
-        By default detected from the content.
-    header
-        Whether the first row of a CSV, TSV or Excel file names the columns; if not, they are column_1,
-        column_2 …
-    skip_bad
-        Skip rows that cannot be read and count them in `TextSource.skipped`, instead of raising an error at
-        the first.
-    batch_rows
-        Rows in a batch; fewer in the last one, and if rows are bad or very long.
-    max_bytes
-        Largest size of a compressed file (gzip, Parquet, Excel) once it is unpacked, and most memory that its
-        parser may take; 4 GiB by default. A small file can be larger than the memory when unpacked.
-    sheet
-        Name of a sheet of an Excel file, or its number from 1; by default the one with most text.
-    header_row
-        The row (of a CSV file: the line) with the column names; by default the first one that is not a title.
-
-    Examples
-    --------
-    >>> from pathlib import Path; from tempfile import mkdtemp
-    >>> file = Path(mkdtemp()) / "tickets.csv"
-    >>> _ = file.write_text("id;subject\\n1;Refund, please\\n2;Broken kettle\\n")
-    >>> [batch.texts.to_list() for batch in read_texts(file, "subject")]
-    [['Refund, please', 'Broken kettle']]
-    """
-    options = Options(encoding, delimiter, header, max_bytes, sheet, header_row)
-    _check_path(path)
-    _check_options(column, format, batch_rows, options)
-    return TextSource(path, column, format, options, skip_bad, batch_rows)
-
-
-def _check_path(path: Any) -> None:
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"path must be a string or a path, got {shown(path)}")
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        raise InputError(f"no file can have the name {shown(path)}") from None
-
-
-def _check_options(column: Any, format: Any, batch_rows: Any, options: Options) -> None:
-    for name, value in (
-        ("column", column),
-        ("format", format),
-        ("encoding", options.encoding),
-        ("delimiter", options.delimiter),
-    ):
-        if value is not None and not isinstance(value, str):
-            raise InputError(f"{name} must be a string or None, got {shown(value)}")
-    counts = {"batch_rows": batch_rows, "max_bytes": options.max_bytes}
-    if options.header_row is not None:
-        counts["header_row"] = options.header_row
-    for name, number in counts.items():
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, got {shown(number)}")
-    if format is not None and format not in FORMATS:
-        raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
-    delimiter, sheet = options.delimiter, options.sheet
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise InputError(
-            f"delimiter must be one character other than a quote or line break, got {delimiter!r}"
-        )
-    if options.encoding is not None:
-        check_encoding(options.encoding)
-    if sheet is not None and (
-        isinstance(sheet, bool)
-        or not isinstance(sheet, str | int)
-        or not (text := str(sheet))
-        or "\0" in text
-        or not is_unicode(text)
-    ):
-        raise InputError(f"sheet must be the name or the number of a sheet, got {shown(sheet)}")
+        if bad and self.on_bad is not None:
+            self.on_bad(bad)
 
 
 def make_batch(rows: Rows, table: Table, chosen: str) -> Batch | None:
