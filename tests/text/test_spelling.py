@@ -112,7 +112,9 @@ def test_order_and_batches_change_nothing(more):
     for row, text in enumerate(more):
         alone, found = vectorizer.counts_and_typos([text])
         assert (alone != together[row]).nnz == 0
-        assert [spelling for _, _, spelling in listed(found)] == [s for at, _, s in listed(typos) if at == row]
+        assert [spelling for _, _, spelling in listed(found)] == [
+            s for at, _, s in listed(typos) if at == row
+        ]
         assert listed(typos.at(np.array([row]))) == listed(found)
 
 

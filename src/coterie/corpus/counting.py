@@ -215,6 +215,7 @@ class _Counting:
             words = Sequences(columns[texts.ids], texts.offsets)
             parts.append(Part(without_short(words, self.limits.min_words), weights))
             start += len(weights)
+        rows, misspelt, numbers = zip(*typos, strict=True)
         pairs = [(part.sequences, part.weights) for part in parts]
         phrases = learn_phrases(lambda: pairs, int(keep.sum()), self.limits, self.n_texts)
         engine = self._engine(parts, phrases)
@@ -226,7 +227,7 @@ class _Counting:
             np.unique(self.rows, return_index=True)[1],
             phrases,
             parts,
-            Typos(*(np.concatenate(some) for some in zip(*typos, strict=True)), spellings),
+            Typos(np.concatenate(rows), np.concatenate(misspelt), np.concatenate(numbers), spellings),
             speller,
         )
 

@@ -94,7 +94,10 @@ def joined_batches(batches: Iterable[pl.Series]) -> Iterator[pl.Series]:
     waiting: list[pl.Series] = []
     for batch in batches:
         waiting.append(batch.rename("text"))
-        if sum(map(len, waiting)) >= PART_ROWS or sum(some.estimated_size() for some in waiting) >= PART_BYTES:
+        if (
+            sum(map(len, waiting)) >= PART_ROWS
+            or sum(some.estimated_size() for some in waiting) >= PART_BYTES
+        ):
             yield pl.concat(waiting)
             waiting = []
     if waiting:
@@ -271,7 +274,9 @@ class _Steps:
         high, low = encoded.digests[:, 0], encoded.digests[:, 1]
         order = np.lexsort((low, high))
         sequences = encoded.sequences.take(order)
-        arrays = (sequences.ids, sequences.offsets, high[order], low[order], order)
+        arrays: tuple[npt.NDArray[Any], ...] = (
+            sequences.ids, sequences.offsets, high[order], low[order], order,
+        )  # fmt: skip
         for name, array in zip(_ENCODED, arrays, strict=True):
             self._save(name, part, array)
         with whole(self._forms(part)) as file:

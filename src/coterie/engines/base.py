@@ -140,7 +140,7 @@ def tree_sum(results: Iterable[T]) -> T:
     while True:
         total, many = levels[level]
         if many and not any(others for _, others in levels[level + 1 :]):
-            return total  # type: ignore[no-any-return]
+            return total
         levels[level] = (None, 0)
         if many:
             put(total, level + 1)

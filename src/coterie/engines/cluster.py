@@ -125,7 +125,7 @@ class SharedBlocks(DiskEngine):
             names = list(counted(self._cluster.run(fold, groups), stage, len(groups), "groups of blocks"))
             while len(names) > 1:
                 names = list(self._cluster.run(_add_files, _groups(names)))
-            return read_value(names[0])  # type: ignore[no-any-return]
+            return read_value(names[0])
 
     def _on_blocks(self, function: Callable[[Block], T]) -> _OnBlock:
         return _OnBlock(function, self.folder, tuple(self.starts), self.n_terms)

@@ -63,7 +63,7 @@ class Journal(Engine):
             total = self.engine.sum(function, stage)
             write_value(path, total)
             return total
-        return read_value(path)  # type: ignore[no-any-return]
+        return read_value(path)
 
     def records(self, dtype: npt.DTypeLike) -> Records:
         """Room for records beside the blocks; those of an earlier attempt are still there."""

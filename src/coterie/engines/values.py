@@ -74,7 +74,11 @@ def _described(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
         matrix = value.tocsr()
         arrays += [matrix.data, matrix.indices, matrix.indptr]
         return ["csr", list(matrix.shape)]
-    if isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "biufV" and not value.dtype.hasobject:
+    if (
+        isinstance(value, np.generic | np.ndarray)
+        and value.dtype.kind in "biufV"
+        and not value.dtype.hasobject
+    ):
         arrays.append(np.asarray(value))
         return ["array" if isinstance(value, np.ndarray) else "scalar", None]
     raise NotPlain(f"{type(value).__name__} is not made of numbers and arrays")

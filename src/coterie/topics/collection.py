@@ -74,19 +74,19 @@ class TextStore:
 
     def is_large(self) -> bool:
         """Whether counts of the texts had better not be in memory."""
-        self.read()
+        self.read_all()
         return self._bytes > _LARGE
 
     def batches(self) -> Iterator[pl.Series]:
         """All texts, some at a time: strings, or lists of tokens where they came as such."""
         if self.memory is not None:
             return in_batches(self.memory)
-        self.read()
+        self.read_all()
         return (self._texts(number) for number in range(len(self._starts) - 1))
 
     def parts(self) -> TextParts:
         """The files that hold the texts of a file."""
-        self.read()
+        self.read_all()
         numbers = range(len(self._starts) - 1)
         return TextParts(tuple(self._path("texts", number) for number in numbers), tuple(self._starts))
 
@@ -132,7 +132,7 @@ class TextStore:
             start += len(batch)
         return numbers
 
-    def read(self) -> None:
+    def read_all(self) -> None:
         """Make the one pass over the file, unless it was made."""
         if self.file is None or self.complete:
             return
@@ -152,7 +152,7 @@ class TextStore:
         """Batches of a file, put together until they are worth a part."""
         rows: list[pl.DataFrame] = []
         texts: list[pl.Series] = []
-        n_rows = size = 0
+        n_rows, size = 0, 0.0
         for number, batch in enumerate(file):
             self.columns |= batch.table.schema
             self.tokenised |= batch.texts.dtype != pl.String
@@ -164,7 +164,7 @@ class TextStore:
             tell("reading texts", self._starts[-1] + n_rows, None, "texts")
             if n_rows >= PART_ROWS or size >= PART_BYTES:
                 yield rows, texts
-                rows, texts, n_rows, size = [], [], 0, 0
+                rows, texts, n_rows, size = [], [], 0, 0.0
         if rows:
             yield rows, texts
 

@@ -31,7 +31,7 @@ from coterie.topics.collection import without_columns
 from coterie.topics.confidence import Confidence, learn_confidence
 from coterie.topics.evidence import counted_evidence, deciding_words, related_words
 from coterie.topics.reshape import Array, Ints
-from coterie.topics.scorer import NONE, Scored, Scorer
+from coterie.topics.scorer import NONE, Scorer
 from coterie.topics.scores import LOOK, PINNED, SCORE, Look, Scores, look
 
 T = TypeVar("T")
@@ -190,16 +190,24 @@ def read_topics(
         counted = Block(without_columns(block.X, scorer.banned), block.weights)
         counts = term_counts(counted, topic, n_topics)
         sums = np.sum([sums for _, _, sums, _ in parts], axis=0)
-        return sizes, counts, sums, left, [first], int(any(tied for _, tied, _, _ in parts)), [
-            kept for *_, kept in parts
-        ]
+        return (
+            sizes,
+            counts,
+            sums,
+            left,
+            [first],
+            int(any(tied for _, tied, _, _ in parts)),
+            [kept for *_, kept in parts],
+        )
 
     sizes, counts, sums, left, firsts, tied, kept = documents.sum(read_block, "describing topics")
     rows, weights, topics, X, memberships, sampled = zip(*kept, strict=True)
     first = np.stack(firsts)
     at = (first != NONE).argmax(axis=0)
     sample = Sample(
-        *(np.concatenate(some) for some in (rows, weights, topics)),
+        np.concatenate(rows),
+        np.concatenate(weights),
+        np.concatenate(topics),
         vstack(X, format="csr"),
         np.concatenate(memberships),
         np.concatenate(sampled),
