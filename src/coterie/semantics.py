@@ -8,20 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix, csr_matrix, diags
+from scipy.sparse import coo_matrix, csr_matrix, diags, vstack
 
 from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.engines import Block, Engine, as_engine
 from coterie.engines.base import pattern
+from coterie.engines.memory import rows as rows_of
 from coterie.errors import InputError
 from coterie.linalg.rows import unit_rows
 
 Array = npt.NDArray[np.float64]
 Gram = Literal["assc", "assc_n", "cov", "pcor"]
+#: Pairs of terms that are kept of a large collection, and those that are counted at a time.
+MOST_PAIRS, _EVENTS = 1 << 24, 1 << 27
+#: Rows of terms worked on together.
+_ROWS = 4_096
 GRAMS: tuple[Gram, ...] = ("assc", "assc_n", "cov", "pcor")
 
 
@@ -39,6 +45,60 @@ def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
         return present.T.tocsr() @ diags(block.weights) @ present
 
     return _without_diagonal(as_engine(X, weights).sum(pairs))
+
+
+def frequent_cooccurrence(X: Any, most: int = MOST_PAIRS) -> csr_matrix:
+    """`cooccurrence` in bounded memory: where there are more than `most` pairs, only those in enough texts.
+
+    How many texts are enough follows from the counts: the smallest number that leaves at most `most` pairs.
+    The pairs of some terms at a time are counted in a pass of their own, so that what is in memory does not
+    grow with the number of texts.
+    """
+    documents = as_engine(X)
+    kept: list[csr_matrix] = []
+    least = 1
+    for first, last in pairwise(_slices(documents)):
+        kept.append(_pairs_of(documents, first, last, least))
+        while sum(part.nnz for part in kept) > most:
+            least += 1
+            kept = [_at_least(part, least) for part in kept]
+    return vstack(kept, format="csr", dtype=np.float64)
+
+
+def _slices(documents: Engine) -> list[int]:
+    """Columns at which slices of terms begin, each with about as many pairs, and the number of columns."""
+    events, df = documents.sum(_pair_events)
+    many = max(-(-int(events) // _EVENTS), 1)
+    edges = np.searchsorted(np.cumsum(df), np.linspace(0, df.sum(), many + 1)[1:-1])
+    return [*np.unique([0, *edges]).tolist(), documents.n_terms]
+
+
+def _pair_events(block: Block) -> tuple[float, Array]:
+    present = pattern(block.X)
+    return float((np.diff(present.indptr).astype(np.float64) ** 2).sum()), np.asarray(present.sum(axis=0))[0]
+
+
+def _pairs_of(documents: Engine, first: int, last: int, least: int) -> csr_matrix:
+    """Rows `first` to `last` of the co-occurrence counts, those of at least `least` texts."""
+
+    def pairs(block: Block) -> csr_matrix:
+        present = pattern(block.X)
+        return rows_of(present.T.tocsr(), first, last) @ diags(block.weights) @ present
+
+    counts = documents.sum(pairs).tocoo()
+    other = (counts.row + first != counts.col) & (counts.data >= max(least, 1e-300))
+    found = csr_matrix((counts.data[other], (counts.row[other], counts.col[other])), shape=counts.shape)
+    if found.data.max(initial=0.0) < 1 << 24:  # whole numbers, as long as weights are: nothing is rounded
+        narrow = found.astype(np.float32)
+        return narrow if (narrow.data == found.data).all() else found
+    return found
+
+
+def _at_least(counts: csr_matrix, least: int) -> csr_matrix:
+    kept = counts.copy()
+    kept.data[kept.data < least] = 0.0
+    kept.eliminate_zeros()
+    return kept
 
 
 def window_cooccurrence(
@@ -95,21 +155,28 @@ def ppmi(counts: Any, shift: float = 1.0, smoothing: float = 1.0) -> csr_matrix:
     smoothing
         Exponent on the context distribution; 1 smooths nothing, 0.75 is customary.
     """
+    return vstack(list(ppmi_slices(counts, shift, smoothing)), format="csr")
+
+
+def ppmi_slices(counts: Any, shift: float = 1.0, smoothing: float = 1.0) -> Iterator[csr_matrix]:
+    """`ppmi`, some rows at a time: what is computed on the way is small."""
     if not shift > 0:
         raise InputError(f"shift must be positive, got {shift!r}")
-    table = csr_matrix(counts, dtype=np.float64).tocoo()
-    total = table.data.sum()
-    if total <= 0:
-        return csr_matrix(table.shape)
-    term = np.bincount(table.row, weights=table.data, minlength=table.shape[0])
-    context = np.bincount(table.col, weights=table.data, minlength=table.shape[1]) ** smoothing
+    table = csr_matrix(counts)
+    term = np.asarray(table.sum(axis=1, dtype=np.float64)).ravel()
+    context = np.asarray(table.sum(axis=0, dtype=np.float64)).ravel() ** smoothing
+    if term.sum() <= 0:
+        yield csr_matrix(table.shape)
+        return
     context = context / context.sum()  # P(j) ∝ n(j)^smoothing
-    seen = table.data > 0
-    row, col, count = table.row[seen], table.col[seen], table.data[seen]
-    # P(i,j) / (P(i) P(j)) = n(i,j) / (n(i) P(j))
-    values = np.log(count / (term[row] * context[col])) - np.log(shift)
-    positive = values > 0
-    return csr_matrix((values[positive], (row[positive], col[positive])), shape=table.shape)
+    for start in range(0, table.shape[0], _ROWS):
+        some = rows_of(table, start, min(start + _ROWS, table.shape[0])).tocoo()
+        seen = some.data > 0
+        row, col, count = some.row[seen], some.col[seen], some.data[seen].astype(np.float64)
+        # P(i,j) / (P(i) P(j)) = n(i,j) / (n(i) P(j))
+        values = np.log(count / (term[start + row] * context[col])) - np.log(shift)
+        positive = values > 0
+        yield csr_matrix((values[positive], (row[positive], col[positive])), shape=some.shape)
 
 
 def npmi(together: Array, alone: Array, n_texts: float) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, diags, identity
+from scipy.sparse import csr_matrix, diags, eye_array, vstack
 
 from coterie import weights as term_weights
 from coterie.cluster.texts import FLOAT, Floats
@@ -16,7 +16,7 @@ from coterie.engines.base import csr_view
 from coterie.linalg.rows import row_product, unit_dense, unit_rows
 from coterie.linalg.svd import leading_vectors
 from coterie.progress import tell
-from coterie.semantics import cooccurrence, ppmi
+from coterie.semantics import frequent_cooccurrence, ppmi_slices
 
 Array = npt.NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     A text then lies in the direction of its row of ``W P V``.
     """
     idf = term_weights.idf(documents)
-    enriched = enriched_terms(documents).astype(FLOAT)
+    enriched = enriched_terms(documents)
     random = np.random.RandomState(1).standard_normal((len(idf), _PROBES)) / np.sqrt(_PROBES)
     probes = row_product(enriched, random.astype(FLOAT))
     # the lengths are kept: blocks on disk are scaled anew on every pass
@@ -97,10 +97,15 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     return Space(idf, idf[:, None] * row_product(enriched, vectors))
 
 
-def enriched_terms(documents: Any) -> csr_matrix:
+def enriched_terms(documents: Any, dtype: type[np.floating[Any]] = FLOAT) -> csr_matrix:
     """Terms as themselves and what they co-occur with, in equal parts: terms × terms, sparse, unit rows."""
-    alone = unit_rows(ppmi(cooccurrence(documents)))
-    return unit_rows((alone + identity(alone.shape[0])).tocsr())
+    enriched, start = [], 0
+    for rows in ppmi_slices(frequent_cooccurrence(documents)):
+        n_rows, n_terms = rows.shape
+        itself = eye_array(n_rows, n_terms, k=start, format="csr")
+        enriched.append(unit_rows(csr_matrix(unit_rows(rows) + itself)).astype(dtype))
+        start += n_rows
+    return vstack(enriched, format="csr")
 
 
 def _inverse_length(block: Block, idf: Array, probes: Floats) -> Floats:

@@ -75,7 +75,7 @@ def _dealt_out(counts: csr_matrix, random: np.random.RandomState) -> csr_matrix:
 
 def _second_value(counts: csr_matrix, start: Array) -> float:
     """Second singular value of ``W P̂`` at unit row length: terms enriched by co-occurrence."""
-    enriched = enriched_terms(counts)
+    enriched = enriched_terms(counts, np.float64)
     texts = unit_rows((counts @ diags(idf(counts))).tocsr())
     probes = texts @ (enriched @ start)
     length = np.sqrt((probes**2).mean(axis=1))  # of a row of W P̂, as random vectors see it

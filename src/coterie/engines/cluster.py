@@ -54,7 +54,7 @@ class Cluster:
         threads: int | None = None,
         journal: bool = False,
     ):
-        self.folder = Path(folder)
+        self.folder = Path(folder).absolute()
         if not self.folder.is_dir():
             raise InputError(f"the folder of a cluster must exist, and all workers must see it: {folder}")
         self.workers: Workers | None = None if workers is None else workers_of(workers)
@@ -93,6 +93,11 @@ class Cluster:
         path = self.folder / name
         path.mkdir(parents=True, exist_ok=True)
         return path
+
+    def clear(self) -> None:
+        """Forget what was counted, to count in another way; texts stay."""
+        for name in ("tasks", "corpus", "blocks", "passes-blocks"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def engine(self, blocks: Path) -> Engine:
         """The row blocks in a folder, which is inside of this one, as an engine."""

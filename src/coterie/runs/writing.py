@@ -126,13 +126,14 @@ def _write_assignments(
     collection, scores = model.collection, model.state.scores
     assert collection is not None
     assert scores is not None
-    answers = assignments(model, scores, collection.corpus.typos).polars().rename(info["columns"])
+    typos = collection.corpus.typos
     kept: dict[str, list[pl.Series]] = {part: [] for part in ("date", "label") if info["data"].get(part)}
     start, digest = 0, AssignmentsDigest(info["columns"])
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
         for rows in tables:
-            distinct = np.asarray(collection.corpus.rows[start : start + len(rows)])
-            whole = rows.hstack(answers[distinct])
+            some, copies = np.unique(collection.corpus.rows[start : start + len(rows)], return_inverse=True)
+            answers = assignments(model, scores.at(some), typos.at(some)).polars().rename(info["columns"])
+            whole = rows.hstack(answers[copies])
             table.write(whole)
             sheet.write(whole)
             digest.add(whole)

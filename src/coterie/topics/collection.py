@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from coterie.corpus.stored import PART_BYTES, PART_ROWS, TextParts
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import Vectors, vectors_of
 from coterie.engines import Block, Cluster, Engine
+from coterie.engines.values import whole
 from coterie.errors import InputError
 from coterie.progress import tell
 from coterie.storage.temporary import TemporaryFolder, report_full
@@ -24,7 +26,8 @@ from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
 from coterie.text.markup import without_gaps
 from coterie.text.nulls import without_nulls
-from coterie.text.readers import TextSource
+from coterie.text.readers import Note, TextSource
+from coterie.text.readers.source import Layout
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -32,6 +35,8 @@ Ints = npt.NDArray[np.integer[Any]]
 BATCH = 16_384
 #: Bytes of a file, unpacked, whose counts are kept on disk.
 _LARGE = 1 << 24
+#: What was read, in a folder that is kept.
+_READ = "read.json"
 
 
 class TextStore:
@@ -41,7 +46,12 @@ class TextStore:
     whatever is asked later is answered from there.
     """
 
-    def __init__(self, source: Any, check: Callable[[TextStore], None] | None = None):
+    def __init__(
+        self,
+        source: Any,
+        check: Callable[[TextStore], None] | None = None,
+        folder: Path | None = None,
+    ):
         #: Called after the first batch of a file, and when all of it was read.
         self._check = check
         #: The file, where the texts come from one.
@@ -60,7 +70,9 @@ class TextStore:
         self._bytes = 0.0
         #: Number of the first text of each part, and of all texts.
         self._starts = [0]
-        self._folder = None if self.file is None else TemporaryFolder("texts")
+        #: A folder that outlives this object, where one was given: what was read there is not read again.
+        self._kept = folder
+        self._folder = None if self.file is None or folder is not None else TemporaryFolder("texts")
 
     @property
     def read(self) -> int:
@@ -139,6 +151,8 @@ class TextStore:
         if self._begun:
             raise InputError(f"{self.file.source_name} could not be read to its end; open it again")
         self._begun, digest = True, hashlib.sha256()
+        if self._kept is not None and self._restored(self._kept / _READ):
+            return
         with report_full():
             for rows, texts in self._joined(self.file):
                 for batch in texts:
@@ -147,6 +161,39 @@ class TextStore:
         self.skipped, self.fingerprint, self.complete = self.file.skipped, digest.hexdigest(), True
         if self._check is not None:
             self._check(self)
+        if self._kept is not None:
+            self._record(self._kept / _READ)
+
+    def _record(self, path: Path) -> None:
+        """Say what was read, so that it need not be read again."""
+        assert self.file is not None
+        said = {
+            "starts": self._starts,
+            "bytes": self._bytes,
+            "skipped": self.skipped,
+            "tokenised": bool(self.tokenised),
+            "fingerprint": self.fingerprint,
+            "layout": None if self.file.layout is None else asdict(self.file.layout),
+            "notes": [[note.fact, note.option] for note in self.file.notes],
+        }
+        with whole(path) as file:
+            file.write(json.dumps(said).encode())
+
+    def _restored(self, path: Path) -> bool:
+        """Take over what was read before, if it was read to its end."""
+        assert self.file is not None
+        if not path.exists():
+            return False
+        said = json.loads(path.read_text("utf-8"))
+        self._starts, self._bytes, self.skipped = said["starts"], said["bytes"], said["skipped"]
+        self.tokenised, self.fingerprint, self.complete = said["tokenised"], said["fingerprint"], True
+        self.file.layout = None if said["layout"] is None else Layout(**said["layout"])
+        self.file.notes, self.file.skipped = [Note(*note) for note in said["notes"]], self.skipped
+        for number in range(len(self._starts) - 1):
+            self.columns |= pl.read_parquet_schema(self._path("rows", number))
+        if self._check is not None:
+            self._check(self)
+        return True
 
     def _joined(self, file: TextSource) -> Iterator[tuple[list[pl.DataFrame], list[pl.Series]]]:
         """Batches of a file, put together until they are worth a part."""
@@ -180,8 +227,11 @@ class TextStore:
         return pl.read_parquet(self._path("texts", number))["text"]
 
     def _path(self, kind: str, number: int) -> Path:
-        assert self._folder is not None
-        return self._folder.path / f"{kind}-{number:06d}.parquet"
+        folder = self._kept
+        if folder is None:
+            assert self._folder is not None
+            folder = self._folder.path
+        return folder / f"{kind}-{number:06d}.parquet"
 
 
 @dataclass(frozen=True)

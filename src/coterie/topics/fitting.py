@@ -23,7 +23,7 @@ from coterie.embeddings import (
     vectors_of,
 )
 from coterie.embeddings.named import encoder, is_named
-from coterie.engines import Engine
+from coterie.engines import Cluster, Engine
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, check_flag
 from coterie.methods.fitted import FittedMethod, fit_method
@@ -48,12 +48,18 @@ if TYPE_CHECKING:
 _MOST_NAMED = 10
 
 
-def fit(model: TopicModel, texts: Any, edits: tuple[Edit, ...], embeddings: Any = None) -> None:
+def fit(
+    model: TopicModel,
+    texts: Any,
+    edits: tuple[Edit, ...],
+    embeddings: Any = None,
+    cluster: Cluster | None = None,
+) -> None:
     """Count terms, find topics in the counts, score every distinct text, and apply the edits."""
     _check_parameters(model)
     given = None if embeddings is None else checked(embeddings)
     source_of(model, given, None)  # says what is missing before anything is counted
-    model.collection = collection = _collect(model, texts)
+    model.collection = collection = _collect(model, texts, cluster)
     model.columns = with_file(model.columns, collection.texts)
     source = source_of(model, given, _source(model, collection.corpus.n_distinct))
     model.collection = collection = embedded(model, collection, source, given)
@@ -105,7 +111,7 @@ def _check_parameters(model: TopicModel) -> None:
         raise InputError(f"n_topics must be at least {known}, as many as predefined; got {model.n_topics}")
 
 
-def _collect(model: TopicModel, texts: Any) -> Collection:
+def _collect(model: TopicModel, texts: Any, cluster: Cluster | None) -> Collection:
     """Count terms; words of one text alone say nothing, unless there are no others."""
     store = texts if isinstance(texts, TextStore) else TextStore(texts)
     given = model.vectorizer
@@ -114,10 +120,12 @@ def _collect(model: TopicModel, texts: Any) -> Collection:
     else:
         model.vectorizer_ = own_vectorizer(given, model.language)
     left_out = find_boilerplate(model, store)
-    collection = collect(store, model.vectorizer_, left_out)
+    collection = collect(store, model.vectorizer_, left_out, cluster)
     if given is None and not len(collection.corpus.vocabulary):
         model.vectorizer_ = Vectorizer(model.language, skip_non_answers=True)
-        collection = collect(store, model.vectorizer_, left_out)
+        if cluster is not None:
+            cluster.clear()
+        collection = collect(store, model.vectorizer_, left_out, cluster)
     if not len(collection.corpus.vocabulary):
         collection.close()
         raise InputError(

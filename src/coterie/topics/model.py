@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import Vectors
-from coterie.engines import Block
+from coterie.engines import Block, Cluster
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, check_flag, shown
 from coterie.estimator import check_count
@@ -164,6 +164,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         classes: Any = None,
         embeddings: Any = None,
         edits: Iterable[Edit] = (),
+        cluster: Cluster | None = None,
     ) -> Self:
         """Find the topics of texts.
 
@@ -185,6 +186,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
             Texts with the same words share the mean of theirs.
         edits
             Edits of an earlier model (`edits`) to apply to this one; topics are recognised by their terms.
+        cluster
+            Workers and a folder (`coterie.engines.Cluster`) that count a file and learn from it; the topics
+            are the same to the last bit.
         """
         before = dict(self.__dict__)
         try:

@@ -1,0 +1,77 @@
+"""The folder in which a large fit works: beside the run, with all that was computed, until the run is written.
+
+A fit that was stopped, however that happened, goes on from there: texts that were read are not read again,
+and passes that were finished are not made again. The answers are the same as those of a fit that nobody
+stopped. A fit with other settings, or of a file that has changed, is refused there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from coterie.engines.values import whole
+from coterie.errors import InputError
+from coterie.storage import trees
+from coterie.storage.locks import take
+from coterie.text.readers import TextFiles, TextSource
+
+#: What a fit is about, and a sign that the folder is ours.
+_ABOUT = "work.json"
+
+
+@contextmanager
+def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
+    """The work folder of a run; it is removed when the block ends well, and kept if it does not.
+
+    `about` says what is fitted and how, in plain values. With `resume` the folder of a fit that was stopped is
+    used, otherwise it is emptied first.
+    """
+    folder = Path(os.path.abspath(run)).with_name(f"{Path(os.path.abspath(run)).name}.work")
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = take(folder)
+    if lock is None:
+        raise InputError(f"{folder} is in use: another fit is working there; wait for it, or use another --out")
+    try:
+        _check(folder, hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest(), resume)
+        yield folder
+        trees.remove(folder)
+    finally:
+        lock.release()
+
+
+def _check(folder: Path, about: str, resume: bool) -> None:
+    record = folder / _ABOUT
+    begun = json.loads(record.read_text("utf-8"))["about"] if record.exists() else None
+    if begun is None and any(folder.iterdir()):
+        raise InputError(f"{folder} has files of somebody else; move them, or use another --out")
+    if resume and begun is not None and begun != about:
+        raise InputError(
+            f"{folder} was begun with another file, other options or another version; use the same, or leave "
+            "out --resume to start again"
+        )
+    if begun is None or not resume:
+        for path in folder.iterdir():
+            trees.remove(path)
+        with whole(record) as file:
+            file.write(json.dumps({"about": about}).encode())
+
+
+def state_of_files(source: TextSource) -> list[list[Any]]:
+    """Names, sizes and times of the files of a source, by which a change is noticed."""
+    paths = [file.path for file in source.files] if isinstance(source, TextFiles) else [source.path]
+    found: list[list[Any]] = []
+    for path in map(str, paths):
+        if path == "-":
+            raise InputError("standard input cannot be read again, so a fit of it cannot be resumed; use a file")
+        try:
+            status = os.stat(path)
+            found.append([os.path.abspath(path), status.st_size, status.st_mtime_ns])
+        except OSError:  # elsewhere, or gone: reading it says so
+            found.append([path, None, None])
+    return found
