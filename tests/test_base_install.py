@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 #: Extras that users install, and the modules that may import what is in them.
 EXTRAS = {
-    "remote": {"text"},
     "zh": ["text"],
     "xlsx": ["text", "storage"],
+    "remote": ["text"],
     "lda": ["baselines"],
     "words": ["embeddings"],
     "explore": ["explore"],
