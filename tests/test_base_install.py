@@ -18,6 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = {
     "zh": ["text"],
     "xlsx": ["text", "storage"],
+    "remote": ["text"],
     "lda": ["baselines"],
     "words": ["embeddings"],
     "explore": ["explore"],

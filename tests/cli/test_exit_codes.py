@@ -243,7 +243,7 @@ def test_what_the_library_warns_of_is_a_sentence():
 
 def test_nothing_in_a_message_commands_the_terminal():
     done = CliRunner().invoke(main, ["weights", "gone\x1b[2J\n.csv"])
-    assert done.stderr == "coterie: gone\\x1b[2J .csv does not exist\n"
+    assert done.stderr == "coterie: no file matches gone\\x1b[2J .csv; check the pattern\n"
 
 
 def test_no_command_is_the_help():
