@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coterie.cli.counting import counting_options, vectorizer_of
+from coterie.cli.engines import EngineChoice, engine_options
 from coterie.cli.in_short import dates_of, in_short
 from coterie.cli.predefined import number_of_topics, predefined_of, predefined_options
 from coterie.cli.shared import (
     RenamedOption,
+    Size,
     console,
     day_first_option,
     input_options,
@@ -81,6 +84,13 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Discard the edits, and --keep-boilerplate, of an earlier run in the folder.",
 )
+@click.option(
+    "--memory", metavar="SIZE", type=Size(),
+    help="Work in a folder beside the run and use at most about this much memory, such as 2GB, however many "
+    "texts there are.",
+)  # fmt: skip
+@click.option("--resume", is_flag=True, help="Continue a fit with --memory or --engine that was stopped.")
+@engine_options
 @json_option
 def fit(
     file: str,
@@ -102,6 +112,9 @@ def fit(
     day_first: bool | None,
     class_column: str | None,
     fresh: bool,
+    memory: int | None,
+    resume: bool,
+    engine: EngineChoice,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -123,6 +136,8 @@ def fit(
       coterie fit tickets.csv --text subject --topics 4 --seed-words "billing: invoice, refund" --out run
       coterie fit tickets.csv --text subject --predefined topics.json --only-predefined --out run
       cut -d, -f3 tickets.csv | coterie fit - --format lines --topics 3 --out run
+      coterie fit 'logs/*.csv' --text subject --topics 4 --memory 2GB --out run
+      coterie fit tickets.csv --text subject --topics 4 --engine processes --workers 2 --out run
     """
     from coterie.runs import fit_run
     from coterie.runs.record import kept_boilerplate
@@ -143,7 +158,8 @@ def fit(
         random_state=random_state,
     )
     source = open_source(file, **reading)
-    with shown(as_json):
+    with shown(as_json), ExitStack() as stack:
+        workers = stack.enter_context(engine.open()) if engine.chosen else None
         run = fit_run(
             source,
             folder,
@@ -155,6 +171,9 @@ def fit(
             class_column=class_column,
             command=_typed(file),
             vectors_file=None if vectors is None else embeddings,
+            workers=workers,
+            memory=memory,
+            resume=resume,
         )
     report_reading(source)
     if as_json:

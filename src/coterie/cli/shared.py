@@ -75,12 +75,13 @@ def _named_delimiter(ctx: click.Context, param: click.Parameter, value: str | No
     return None if value is None else _DELIMITERS.get(value, value)
 
 
-class _Size(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+class Size(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
     """A number of bytes, such as 500M or 4G."""
 
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number of bytes that was typed."""
         match = re.fullmatch(r"(\d{1,12})\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE | re.ASCII)
         if match is None or int(match[1]) < 1:
             self.fail(f"{value!r} is not a size such as 500M or 4G", param, ctx)
@@ -88,7 +89,7 @@ class _Size(click.ParamType):  # type: ignore[type-arg]  # generic in newer vers
 
 
 max_bytes_option = click.option(
-    "--max-bytes", metavar="SIZE", type=_Size(), default="4G", show_default=True,
+    "--max-bytes", metavar="SIZE", type=Size(), default="4G", show_default=True,
     help="Largest size of a compressed file (gzip, Parquet, Excel) once it is unpacked.",
 )  # fmt: skip
 

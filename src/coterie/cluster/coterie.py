@@ -238,11 +238,7 @@ class Coterie(TopicEstimator):
         memberships sum to 1; they are zero for a document of which nothing is known, neither a term nor an
         embedding.
         """
-        space = Space(self.term_weights_, self.term_vectors_.T)
-        words, text_vectors = space.words(X), space.text_vectors(X)
-        if self.view_ is not None:
-            assert vectors is not None
-            text_vectors = self.view_.fused(text_vectors, vectors)
+        words, text_vectors = self._space().words(X), self.vectors_of_rows(X, vectors)
         scores = words @ self.coefficients_.T + text_vectors @ self.axis_coefficients_.T
         scores[:, ~self.open_topics()] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
@@ -251,6 +247,17 @@ class Coterie(TopicEstimator):
         without_words = np.bincount(words.nonzero()[0], minlength=words.shape[0]) == 0
         shares[without_words & ~text_vectors.any(axis=1)] = 0.0
         return shares, text_vectors
+
+    def vectors_of_rows(self, X: csr_matrix, vectors: Vectors | None = None) -> Floats:
+        """Vectors of documents, as `score_rows` has them."""
+        text_vectors = self._space().text_vectors(X)
+        if self.view_ is None:
+            return text_vectors
+        assert vectors is not None
+        return self.view_.fused(text_vectors, vectors)
+
+    def _space(self) -> Space:
+        return Space(self.term_weights_, self.term_vectors_.T)
 
     def read_topics(self, documents: Engine, sizes: Array, counts: Array) -> npt.NDArray[np.bool_]:
         """Describe topics by the terms of their documents, and forget new ones that no document went to."""

@@ -287,6 +287,7 @@ def _numbered(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def make_vocabulary(terms: pl.Series, shown: pl.DataFrame, phrases: Phrases, engine: Engine) -> Vocabulary:
+    """Terms and n-grams, how they are shown, and how common they are."""
     display = terms.rename("term").to_frame().join(shown, on="term", how="left", maintain_order="left")
     df, count = engine.sum(lambda block: (pattern(block.X).T @ block.weights, block.X.T @ block.weights))
     stems, shown_as = (

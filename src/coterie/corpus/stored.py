@@ -268,7 +268,7 @@ class _Steps:
     blocks: Path
 
     def encode(self, part: int) -> tuple[int, bool]:
-        """Texts of a part as numbers of forms, sorted by digest; non-answers, and whether they were tokens."""
+        """Texts of a part as numbers of forms, by digest; non-answers, and whether they were tokens."""
         encoder = Encoder(self.how.analyzer, self.how.tokenizer, self.how.clean)
         encoded = encoder.encode(self.texts.read(part))
         high, low = encoded.digests[:, 0], encoded.digests[:, 1]

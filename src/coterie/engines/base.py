@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
@@ -121,29 +122,32 @@ def tree_sum(results: Iterable[T]) -> T:
     True
     """
     levels: list[tuple[Any, int]] = []  # a sum of so many neighbours, for each level
-
-    def put(value: Any, level: int) -> None:
-        if level == len(levels):
-            levels.append((None, 0))
-        total, many = levels[level]
-        total = _owned(value) if not many else add(total, value)
-        levels[level] = (total, many + 1)
-        if many + 1 == FAN:
-            levels[level] = (None, 0)
-            put(total, level + 1)
-
     for result in results:
-        put(result, 0)
+        _put(levels, 0, _owned(result) if not levels or not levels[0][1] else result)
+        del result  # a large one must not stay while the next is made
     if not levels:
         raise ValueError("there is nothing to add up")
-    level = 0
-    while True:
+    for level in count():
         total, many = levels[level]
         if many and not any(others for _, others in levels[level + 1 :]):
             return total
         levels[level] = (None, 0)
         if many:
-            put(total, level + 1)
+            _put(levels, level + 1, total)
+    raise AssertionError
+
+
+def _put(levels: list[tuple[Any, int]], level: int, value: Any) -> None:
+    """Add a value to the sum of a level; a sum of `FAN` goes up to the next."""
+    while True:
+        if level == len(levels):
+            levels.append((None, 0))
+        total, many = levels[level]
+        levels[level] = (None, 0)
+        value = add(total, value) if many else value
+        if many + 1 < FAN:
+            levels[level] = (value, many + 1)
+            return
         level += 1
 
 

@@ -46,6 +46,7 @@ class Shared:
         self.files = tuple(files)
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call the function, which is put together once in each process."""
         return _loaded(self._small, self.files)(*arguments)
 
 

@@ -67,6 +67,10 @@ class FittedMethod(ABC):
     def score(self, X: csr_matrix, embeddings: Vectors | None) -> tuple[Array, Array]:
         """Memberships of texts in topics (rows sum to 1, or are zero), and their vectors."""
 
+    def vectors(self, X: csr_matrix, embeddings: Vectors | None) -> Array:
+        """The vectors of texts alone, which takes less than to score them."""
+        return np.asarray(self.space.text_vectors(X), dtype=np.float64)
+
     def evidence(self, X: csr_matrix, topics: Ints, against: Ints) -> csr_matrix:
         """What each term of a text says for one topic and against another: a matrix as sparse as X."""
         raise NotImplementedError
@@ -97,6 +101,10 @@ class OwnSpace(FittedMethod):
         shares, vectors = self.estimator.score_rows(X, embeddings)
         return shares, np.asarray(vectors, dtype=np.float64)
 
+    def vectors(self, X: csr_matrix, embeddings: Vectors | None) -> Array:
+        """With embeddings, where the method uses them."""
+        return np.asarray(self.estimator.vectors_of_rows(X, embeddings), dtype=np.float64)
+
     def evidence(self, X: csr_matrix, topics: Ints, against: Ints) -> csr_matrix:
         """Parts of the difference between two scores, which add up to it."""
         return self.estimator.evidence(X, topics, against)
@@ -112,7 +120,7 @@ class BorrowedSpace(FittedMethod):
         shares[np.diff(X.indptr) == 0] = 0.0  # some methods have a topic for a text without a word
         total = shares.sum(axis=1, keepdims=True)
         shares = np.divide(shares, total, where=total > 0, out=np.zeros_like(shares))
-        return shares, np.asarray(self.space.text_vectors(X), dtype=np.float64)
+        return shares, self.vectors(X, embeddings)
 
 
 def fit_method(

@@ -10,8 +10,8 @@
 
 A folder is replaced as a whole or not at all. `fitting` makes one, `run` opens and saves one, `writing` has
 the files, `relabel` gives topics other labels without the model, `record` is run.json, and `parts` assigns
-the texts of many files on many workers. `origin` and `steps` record what a run was computed from and what came
-out of each step, and `verifying` compares these with a run that is computed again.
+the texts of many files on many workers. `origin` and `steps` record what a run was computed from and what
+came out of each step, and `verifying` compares these with a run that is computed again.
 """
 
 from importlib import import_module

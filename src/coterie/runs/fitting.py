@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from coterie.embeddings import GIVEN
+from coterie.engines import Cluster
 from coterie.errors import InputError, shown
 from coterie.runs.origin import about_fit, plain_parameters, reading_of
-from coterie.runs.record import MARKER, OURS, Progress, edits_of, read_record, recorded
+from coterie.runs.record import MARKER, OURS, Progress, edits_of, read_record, recorded, versions
 from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts, remarks_on_dates
 from coterie.runs.run import Run
+from coterie.runs.work import state_of_files, work_folder
 from coterie.runs.writing import added_names, write_run
 from coterie.storage.folder import FolderLock, as_path, replaced
 from coterie.storage.tables import has_bytes
@@ -22,6 +25,7 @@ from coterie.text.dates import read_dates
 from coterie.text.inputs import NoColumn, choose_column
 from coterie.text.readers import Note, TextSource
 from coterie.topics import Edit, TopicModel
+from coterie.topics import edits as log
 from coterie.topics.collection import TextStore
 from coterie.topics.editing import adopt
 
@@ -38,6 +42,9 @@ def fit_run(
     day_first: bool | None = None,
     command: str = "",
     vectors_file: str | Path | None = None,
+    workers: Any = None,
+    memory: int | None = None,
+    resume: bool = False,
 ) -> Run:
     """Fit a model to a file and write the run folder.
 
@@ -61,18 +68,62 @@ def fit_run(
         The command line, for run.json.
     vectors_file
         The file that `embeddings` come from, for run.json.
+    workers
+        Who counts the texts and learns from them: a `distributed.Client` or any
+        `concurrent.futures.Executor`; without one, threads of this process.
+    memory
+        Bytes of memory that the fit may take. What has the size of the collection is then kept in a folder
+        beside the run until the run is written, as it is with `workers`.
+    resume
+        Go on with a fit that was stopped, from what it left there.
     """
     folder = as_path(folder)
     vectors_file = None if vectors_file is None else as_path(vectors_file)
+    edits = None if edits is None else tuple(edits)
+    with ExitStack() as stack:
+        cluster = None
+        if workers is not None or memory is not None or resume:
+            about = _about(source, model, embeddings, edits_of(folder) if edits is None else edits)
+            work = stack.enter_context(work_folder(folder, about, resume=resume))
+            cluster = Cluster(workers, folder=work, memory=memory, journal=True)
+        return _fitted(
+            source, folder, model, embeddings, edits, _Chosen(date, class_column), day_first, command,
+            vectors_file, cluster,
+        )  # fmt: skip
+
+
+def _about(source: TextSource, model: TopicModel, embeddings: Any, edits: Iterable[Edit]) -> dict[str, Any]:
+    """All that a fit depends on, in plain values."""
+    return {
+        "version": versions(),
+        "files": state_of_files(source),
+        "reading": [source.column, source.format, asdict(source.options), source.skip_bad, source.batch_rows],
+        "parameters": plain_parameters(model, GIVEN if embeddings is not None else model.embeddings),
+        "edits": log.dumps(tuple(edits)),
+    }
+
+
+def _fitted(
+    source: TextSource,
+    folder: Path,
+    model: TopicModel,
+    embeddings: Any,
+    edits: tuple[Edit, ...] | None,
+    chosen: _Chosen,
+    day_first: bool | None,
+    command: str,
+    vectors_file: Path | None,
+    cluster: Cluster | None,
+) -> Run:
     with (
         FolderLock(folder) as lock,
         replaced(folder, marker=MARKER, ours=OURS, lock=lock) as staging,
         recorded() as progress,
     ):
-        chosen = _Chosen(date, class_column)
-        texts = TextStore(source, chosen.check)
+        texts = TextStore(source, chosen.check, None if cluster is None else cluster.inside("texts"))
         with progress.timed("fit"):
-            model.fit(texts, embeddings=embeddings, edits=edits_of(folder) if edits is None else edits)
+            known = edits_of(folder) if edits is None else edits
+            model.fit(texts, embeddings=embeddings, edits=known, cluster=cluster)
         remark_on_texts(model, texts.skipped)
         remark_on_language(model, texts)
         remark_on_bytes(texts)

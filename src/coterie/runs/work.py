@@ -1,4 +1,4 @@
-"""The folder in which a large fit works: beside the run, with all that was computed, until the run is written.
+"""The folder in which a large fit works: beside the run, until the run is written.
 
 A fit that was stopped, however that happened, goes on from there: texts that were read are not read again,
 and passes that were finished are not made again. The answers are the same as those of a fit that nobody
@@ -29,14 +29,16 @@ _ABOUT = "work.json"
 def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
     """The work folder of a run; it is removed when the block ends well, and kept if it does not.
 
-    `about` says what is fitted and how, in plain values. With `resume` the folder of a fit that was stopped is
-    used, otherwise it is emptied first.
+    `about` says what is fitted and how, in plain values. With `resume` the folder of a fit that was stopped
+    is used, otherwise it is emptied first.
     """
     folder = Path(os.path.abspath(run)).with_name(f"{Path(os.path.abspath(run)).name}.work")
     folder.mkdir(parents=True, exist_ok=True)
     lock = take(folder)
     if lock is None:
-        raise InputError(f"{folder} is in use: another fit is working there; wait for it, or use another --out")
+        raise InputError(
+            f"{folder} is in use: another fit is working there; wait for it, or use another --out"
+        )
     try:
         _check(folder, hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest(), resume)
         yield folder
@@ -68,7 +70,9 @@ def state_of_files(source: TextSource) -> list[list[Any]]:
     found: list[list[Any]] = []
     for path in map(str, paths):
         if path == "-":
-            raise InputError("standard input cannot be read again, so a fit of it cannot be resumed; use a file")
+            raise InputError(
+                "standard input cannot be read again, so a fit of it cannot be resumed; use a file"
+            )
         try:
             status = os.stat(path)
             found.append([os.path.abspath(path), status.st_size, status.st_mtime_ns])

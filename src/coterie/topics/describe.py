@@ -300,7 +300,7 @@ def finish(
         if vectors is not None:
             own = vectors.get(some.start, some.stop)
         else:  # to compute them again takes less than to write and read them
-            own = scorer.score(piece.X, None if embeddings is None else embeddings[some]).vectors
+            own = scorer.vectors(piece.X, None if embeddings is None else embeddings[some])
         at = None if placed is None else np.asarray(placed[some])
         scores.put(some.start, explained(scorer, description, piece.X, seen, own, at).records())
 

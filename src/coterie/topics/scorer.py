@@ -80,6 +80,11 @@ class Scorer:
             memberships, ids = change.memberships(memberships, ids, vectors), change.ids(ids)
         return Scored(X, base, memberships, vectors)
 
+    def vectors(self, counts: csr_matrix, embeddings: Any = None) -> Array:
+        """The vectors of texts, as `score` has them."""
+        X = without_columns(counts, self.banned)
+        return self.method.vectors(X, embeddings) if X.shape[0] else np.zeros((0, self.method.dimensions))
+
     def rivals(self, scored: Scored) -> tuple[Ints, Ints]:
         """The two topics that a reason is about: the best, and the best among the rest.
 
