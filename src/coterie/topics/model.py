@@ -194,7 +194,7 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         try:
             source, self.columns = take(texts, text, date, classes)
             self.edits_of_fit = checked_edits(edits)
-            fitting.fit(self, source, self.edits_of_fit, embeddings)
+            fitting.fit(self, source, self.edits_of_fit, embeddings, cluster)
         except BaseException:  # a model that was fitted stays as it was
             if self.collection is not None and self.collection is not before.get("collection"):
                 self.collection.close()

@@ -1,0 +1,181 @@
+"""The same bytes from every engine: threads, processes, Dask, workers that die, and a fit that was stopped."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from engine_fits import fitted, small_blocks, write_texts, written
+
+from coterie.corpus import stored
+from coterie.engines import Cluster, open_executor
+from coterie.errors import InputError
+from coterie.topics.collection import TextStore
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("texts") / "texts.csv"
+    write_texts(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(texts, tmp_path_factory):
+    """What one thread finds."""
+    with pytest.MonkeyPatch.context() as patch:
+        small_blocks(patch.setattr)
+        with open_executor("threads", 1) as workers:
+            run = fitted(texts, tmp_path_factory.mktemp("one") / "run", workers=workers)
+    return written(run)
+
+
+@pytest.fixture(autouse=True)
+def many_blocks(monkeypatch):
+    small_blocks(monkeypatch.setattr)
+
+
+def test_there_are_enough_blocks_to_go_wrong(texts, tmp_path):
+    from coterie import TopicModel, read_texts
+
+    model = TopicModel(4).fit(read_texts(texts, "title"), cluster=Cluster(folder=tmp_path))
+    assert model.collection.corpus.engine.n_blocks > 16  # more than two levels of the tree
+
+
+def test_in_memory_and_in_a_folder_agree(texts, expected, tmp_path):
+    assert written(fitted(texts, tmp_path / "run")) == expected
+
+
+@pytest.mark.parametrize(("kind", "workers"), [("threads", 3), ("processes", 2), ("dask", 4)])
+def test_every_engine_finds_the_same(texts, expected, tmp_path, monkeypatch, kind, workers):
+    here = []
+    honest = stored._Steps.encode
+    monkeypatch.setattr(stored._Steps, "encode", lambda self, part: here.append(part) or honest(self, part))
+    with open_executor(kind, workers) as chosen:
+        run = fitted(texts, tmp_path / "run", workers=chosen)
+    assert written(run) == expected
+    assert bool(here) == (kind == "threads")  # what other processes do is not done here
+    assert not (tmp_path / "run.work").exists()
+
+
+def test_workers_that_are_killed_change_nothing(texts, expected, tmp_path):
+    """Two of four Dask workers are killed while passes are made."""
+    distributed = pytest.importorskip("distributed")
+    killed = []
+    with (
+        distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        ids = list(client.run(os.getpid).values())
+
+        def kill() -> None:
+            passes = tmp_path / "run.work" / "passes-blocks"
+            for pid, after in zip(ids[:2], (1, 4), strict=True):
+                deadline = time.monotonic() + 120
+                while time.monotonic() < deadline and len(list(passes.glob("*"))) < after:
+                    time.sleep(0.01)
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        run = fitted(texts, tmp_path / "run", workers=client)
+        thread.join()
+    assert len(killed) == 2
+    assert written(run) == expected
+
+
+_FIT = """
+import sys
+from pathlib import Path
+import engine_fits
+engine_fits.small_blocks(setattr)
+engine_fits.fitted(Path(sys.argv[1]), Path(sys.argv[2]), memory=1 << 31, resume=True)
+"""
+
+
+def start(texts: Path, out: Path) -> subprocess.Popen:
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    return subprocess.Popen([sys.executable, "-c", _FIT, str(texts), str(out)], env=env)
+
+
+@pytest.mark.slow
+def test_a_fit_that_is_killed_again_and_again_ends_with_the_same_bytes(texts, expected, tmp_path):
+    draw, out, kills = random.Random(7), tmp_path / "run", 0
+    until = 3.0
+    for _ in range(60):
+        process = start(texts, out)
+        try:
+            code = process.wait(timeout=draw.uniform(0.3, until))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills += 1
+            until += 0.4  # a slow machine gets further, too
+            continue
+        assert code == 0
+        break
+    assert kills
+    assert written(out) == expected
+    assert not (tmp_path / "run.work").exists()
+
+
+def test_what_was_done_is_not_done_again(texts, expected, tmp_path, monkeypatch):
+    from coterie.topics import describe
+
+    calls = []
+    monkeypatch.setattr(describe, "describe", lambda *_: calls.append(1) or 1 / 0)
+    from coterie.topics import editing
+
+    monkeypatch.setattr(editing, "describe", describe.describe)
+    with pytest.raises(ZeroDivisionError):
+        fitted(texts, tmp_path / "run", memory=1 << 31)
+    monkeypatch.undo()
+    small_blocks(monkeypatch.setattr)
+    assert calls
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(stored._Steps, "encode", lambda *_: 1 / 0)
+    monkeypatch.setattr(TextStore, "_joined", lambda *_: 1 / 0)
+    run = fitted(texts, tmp_path / "run", resume=True)  # no text is read or counted again
+    assert written(run) == expected
+
+
+def test_other_settings_are_not_resumed(texts, tmp_path, monkeypatch):
+    from coterie import TopicModel, read_texts
+    from coterie.runs import fit_run
+    from coterie.topics import editing
+
+    monkeypatch.setattr(editing, "describe", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        fitted(texts, tmp_path / "run", memory=1 << 31)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match=r"run\.work was begun with another file, other options"):
+        fit_run(read_texts(texts, "title"), tmp_path / "run", TopicModel(5), resume=True)
+    run = fit_run(read_texts(texts, "title"), tmp_path / "run", TopicModel(5), memory=1 << 31)  # starts again
+    assert run.model.n_topics_ == 5
+    assert not (tmp_path / "run.work").exists()
+
+
+def test_files_of_others_are_not_removed(texts, tmp_path):
+    (tmp_path / "run.work").mkdir()
+    (tmp_path / "run.work" / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match="files of somebody else"):
+        fitted(texts, tmp_path / "run", memory=1 << 31)
+    assert (tmp_path / "run.work" / "thesis.txt").read_text() == "mine"
+
+
+def test_the_table_has_every_row_in_order(texts, tmp_path):
+    table = pl.read_parquet(fitted(texts, tmp_path / "run", memory=1 << 31) / "assignments.parquet")
+    assert table["id"].cast(pl.Int64).to_list() == list(range(3_000))
+    empty = table.filter(pl.col("title").fill_null("") == "")
+    assert empty["topic"].is_null().all()
+    misspelt = table.filter(pl.col("title").fill_null("").str.contains("invioce"))["reason"]
+    assert misspelt.str.contains("invioce → invoice").any()
