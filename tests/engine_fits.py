@@ -10,13 +10,46 @@ from coterie import TopicModel, read_texts
 from coterie.runs import fit_run
 
 SUBJECTS = {
-    "parcel": "parcel courier depot doorstep tracking van driver delivered missing late".split(),
-    "money": "refund receipt invoice payment card tax charged twice bank statement".split(),
-    "login": "password token browser cookie captcha username login locked reset account".split(),
-    "kettle": "kettle lid steam boil switch plug leaking broken spout handle".split(),
+    "parcel": [
+        "parcel",
+        "courier",
+        "depot",
+        "doorstep",
+        "tracking",
+        "van",
+        "driver",
+        "delivered",
+        "missing",
+        "late",
+    ],
+    "money": [
+        "refund",
+        "receipt",
+        "invoice",
+        "payment",
+        "card",
+        "tax",
+        "charged",
+        "twice",
+        "bank",
+        "statement",
+    ],
+    "login": [
+        "password",
+        "token",
+        "browser",
+        "cookie",
+        "captcha",
+        "username",
+        "login",
+        "locked",
+        "reset",
+        "account",
+    ],
+    "kettle": ["kettle", "lid", "steam", "boil", "switch", "plug", "leaking", "broken", "spout", "handle"],
 }
 #: Each is in one text alone.
-SLIPS = "recipt invioce passwrod accunt deliverd statment tracing browsr".split()
+SLIPS = ["recipt", "invioce", "passwrod", "accunt", "deliverd", "statment", "tracing", "browsr"]
 #: Files of a run that say what was found; the rest has times in it.
 COMPARED = ("model/arrays.safetensors", "topics.csv", "assignments.csv", "map.safetensors", "edits.json")
 
@@ -28,7 +61,7 @@ def write_texts(path: Path, n_texts: int = 3_000) -> None:
     for number in range(n_texts):
         words = draw.sample(SUBJECTS[draw.choice(sorted(SUBJECTS))], draw.randint(2, 5))
         if number % 50 == 0 and number // 50 < len(SLIPS):
-            words = [SLIPS[number // 50], *words[:1]]
+            words = [SLIPS[number // 50]]
         title = "" if number % 97 == 0 else " ".join(words)
         rows.append(f"{number},{title},2025-0{1 + number % 9}-11")
     path.write_text("\n".join(rows) + "\n")

@@ -216,6 +216,7 @@ CALLS = {
 #: What is made by coterie, not by its users; downloads and servers; and Series methods of the log.
 NOT_CALLED = {
     "coterie.__version__", "coterie.datasets", "coterie.runs.Run", "coterie.runs.assigned_table",
+    "coterie.runs.assign_parts",
     "coterie.runs.Verification", "coterie.text.Batch", "coterie.text.TextSource", "coterie.metrics.ClusteringScores",
     "coterie.datasets.Dataset", "coterie.datasets.describe", "coterie.datasets.fetch", "coterie.datasets.names",
     "Edits.stamp", "Edits.index", "Edits.count", "TopicModel.explore",

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from engine_fits import fitted, small_blocks, write_texts, written
 
 from coterie.corpus import stored
 from coterie.engines import Cluster, open_executor
 from coterie.errors import InputError
 from coterie.topics.collection import TextStore
+from engine_fits import fitted, small_blocks, write_texts, written
 
 pytestmark = pytest.mark.process
 

@@ -225,7 +225,7 @@ def test_options_that_do_not_fit_are_named(options, sentence, folder):
 def test_a_pattern_without_files_is_named(folder, tmp_path):
     done = typed(f"coterie assign run 'none/*.csv' --out {tmp_path}/parts/", folder)
     assert done.code == 2
-    assert done.err == "coterie: no file matches 'none/*.csv'; check the path\n"
+    assert done.err == "coterie: no file matches none/*.csv; check the pattern\n"
 
 
 def test_a_folder_that_workers_do_not_see_is_named(folder, tmp_path):

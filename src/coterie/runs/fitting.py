@@ -12,7 +12,7 @@ import polars as pl
 
 from coterie.embeddings import GIVEN
 from coterie.engines import Cluster
-from coterie.errors import InputError, shown
+from coterie.errors import InputError, check_flag, shown
 from coterie.runs.origin import about_fit, plain_parameters, reading_of
 from coterie.runs.record import MARKER, OURS, Progress, edits_of, read_record, recorded, versions
 from coterie.runs.remarks import remark_on_bytes, remark_on_language, remark_on_texts, remarks_on_dates
@@ -28,6 +28,7 @@ from coterie.topics import Edit, TopicModel
 from coterie.topics import edits as log
 from coterie.topics.collection import TextStore
 from coterie.topics.editing import adopt
+from coterie.topics.edits import checked_edits
 
 
 def fit_run(
@@ -79,7 +80,10 @@ def fit_run(
     """
     folder = as_path(folder)
     vectors_file = None if vectors_file is None else as_path(vectors_file)
-    edits = None if edits is None else tuple(edits)
+    check_flag("resume", resume)
+    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int) or memory < 1):
+        raise InputError(f"memory must be a whole number of bytes, or None; got {shown(memory)}")
+    edits = None if edits is None else checked_edits(edits)
     with ExitStack() as stack:
         cluster = None
         if workers is not None or memory is not None or resume:

@@ -25,7 +25,7 @@ from coterie.embeddings import (
 from coterie.embeddings.named import encoder, is_named
 from coterie.engines import Cluster, Engine
 from coterie.engines.threads import one_blas_thread
-from coterie.errors import InputError, check_flag
+from coterie.errors import InputError, check_flag, shown
 from coterie.methods.fitted import FittedMethod, fit_method
 from coterie.storage.temporary import report_full
 from coterie.text.boilerplate import Boilerplate
@@ -57,6 +57,8 @@ def fit(
 ) -> None:
     """Count terms, find topics in the counts, score every distinct text, and apply the edits."""
     _check_parameters(model)
+    if cluster is not None and not isinstance(cluster, Cluster):
+        raise InputError(f"cluster must be a coterie.engines.Cluster, got {shown(cluster)}")
     given = None if embeddings is None else checked(embeddings)
     source_of(model, given, None)  # says what is missing before anything is counted
     model.collection = collection = _collect(model, texts, cluster)
