@@ -15,6 +15,7 @@ import pytest
 from coterie.corpus import stored
 from coterie.engines import Cluster, open_executor
 from coterie.errors import InputError
+from coterie.runs import verify
 from coterie.topics.collection import TextStore
 from engine_fits import fitted, small_blocks, write_texts, written
 
@@ -179,3 +180,10 @@ def test_the_table_has_every_row_in_order(texts, tmp_path):
     assert empty["topic"].is_null().all()
     misspelt = table.filter(pl.col("title").fill_null("").str.contains("invioce"))["reason"]
     assert misspelt.str.contains("invioce → invoice").any()
+
+
+def test_a_run_is_verified_on_another_engine(texts, tmp_path):
+    run = fitted(texts, tmp_path / "run")  # in memory, in one process
+    with open_executor("processes", 2) as workers:
+        found = verify(run, workers=workers)
+    assert found.identical, found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from coterie.cli.engines import EngineChoice, engine_options
 from coterie.cli.shared import console, json_option, print_json, safe
 from coterie.progress import shown
 
@@ -24,9 +26,10 @@ _SAID = {True: ("identical", "green"), False: ("differs", "bold red"), None: ("n
     "--source", metavar="FILE", type=click.Path(path_type=Path),
     help="File with the texts, if it is no longer where it was.",
 )  # fmt: skip
+@engine_options
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, run: Path, source: Path | None, as_json: bool) -> None:
+def verify(ctx: click.Context, run: Path, source: Path | None, engine: EngineChoice, as_json: bool) -> None:
     """Compute RUN again from its source, parameters and edits, and compare it step by step.
 
     Each step of the fit was recorded as a digest of what it produced: the texts that were read, their counts,
@@ -41,11 +44,13 @@ def verify(ctx: click.Context, run: Path, source: Path | None, as_json: bool) ->
     Examples:
       coterie verify run
       coterie verify run --source tickets.csv --json
+      coterie verify run --engine processes --workers 2
     """
     from coterie.runs.verifying import verify as computed_again
 
-    with shown(as_json):
-        found = computed_again(run, source=source)
+    with shown(as_json), ExitStack() as stack:
+        workers = stack.enter_context(engine.open()) if engine.chosen else None
+        found = computed_again(run, source=source, workers=workers)
     if as_json:
         print_json(_plain(found))
     else:

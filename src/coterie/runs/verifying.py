@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from coterie.embeddings import saved_as
+from coterie.engines import Cluster
 from coterie.errors import InputError
 from coterie.runs import differences
 from coterie.runs.origin import Origin, origin_of, plain_parameters
@@ -30,6 +31,7 @@ from coterie.runs.steps import (
 )
 from coterie.runs.table import read_table
 from coterie.storage.folder import as_path, recover
+from coterie.storage.temporary import TemporaryFolder
 from coterie.topics import TopicModel
 from coterie.topics.editing import adopt
 
@@ -82,7 +84,7 @@ class Verification:
         return "\n".join([*self.notes, *map(str, self.steps)])
 
 
-def verify(folder: str | Path, *, source: str | Path | None = None) -> Verification:
+def verify(folder: str | Path, *, source: str | Path | None = None, workers: Any = None) -> Verification:
     """Compute a run again from its source, parameters and edits, and compare each step.
 
     Nothing in the folder is changed. The first step that differs says where results parted: what follows it
@@ -94,26 +96,33 @@ def verify(folder: str | Path, *, source: str | Path | None = None) -> Verificat
         The run folder.
     source
         A file with its texts, if they are no longer where they were.
+    workers
+        Who computes it: a `distributed.Client` or any `concurrent.futures.Executor`, which must see the
+        temporary folder. The digests are the same wherever a run was computed.
     """
     before = _Before(as_path(folder))
     origin = origin_of(before.run, before.model, source)
-    try:
-        fit_again(origin)
-    except InputError as error:
-        said = _without_a_fit(before, origin, error)
-    else:
-        said = _compared(before, origin)
+    with ExitStack() as stack:
+        cluster = None
+        if workers is not None:
+            cluster = Cluster(workers, folder=stack.enter_context(TemporaryFolder("counts")))
+        try:
+            fit_again(origin, cluster)
+        except InputError as error:
+            said = _without_a_fit(before, origin, error)
+        else:
+            said = _compared(before, origin)
     if read_record(before.run.folder)["files"] != before.run.info["files"]:
         raise InputError(f"{before.run.folder} was changed by another process meanwhile; verify it again")
     return Verification(before.run.folder, origin.source, said, origin.notes)
 
 
-def fit_again(origin: Origin) -> TopicModel:
+def fit_again(origin: Origin, cluster: Cluster | None = None) -> TopicModel:
     """Fit the model of an origin to its texts: first with the edits of the fit, then those made since."""
     model = origin.model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # given when it was fitted
-        model.fit(origin.texts, embeddings=origin.vectors, edits=origin.edits_of_fit)
+        model.fit(origin.texts, embeddings=origin.vectors, edits=origin.edits_of_fit, cluster=cluster)
         adopt(model, origin.edits)
     return model
 
