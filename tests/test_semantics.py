@@ -2,14 +2,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, issparse, random
 
 from coterie import semantics
 from coterie.corpus.sequences import UNKNOWN, Sequences
-from coterie.engines import Block, MemoryEngine
+from coterie.engines import Block, MemoryEngine, as_engine
 from coterie.errors import InputError
+from coterie.semantics import cooccurrence, frequent_cooccurrence
 from matrices import count_matrices, with_weights
 
 
@@ -175,3 +176,28 @@ def test_wrong_parameters_are_told():
         semantics.window_cooccurrence(Sequences.concatenate([]), 3, window=0)
     with pytest.raises(InputError, match="kind must be one of assc, assc_n, cov, pcor; got 'cosine'"):
         semantics.TermGram.of(np.eye(2), "cosine")
+
+
+# --- more pairs than fit
+
+
+@settings(deadline=None)
+@given(st.integers(2, 25), st.integers(2, 12), st.integers(1, 80), st.integers(0, 5))
+def test_the_most_frequent_pairs_are_kept_in_any_number_of_slices(n_rows, n_terms, most, seed):
+    X = random(n_rows, n_terms, 0.4, format="csr", rng=np.random.default_rng(seed))
+    weights = np.random.default_rng(seed).integers(1, 4, n_rows).astype(float)
+    every = cooccurrence(X, weights)
+    least = next(c for c in range(1, 1_000) if (every.data >= c).sum() <= most)
+    expected = np.where(every.toarray() >= least, every.toarray(), 0.0)
+    for events in (1, 7, 1 << 27):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("coterie.semantics._EVENTS", events)
+            found = frequent_cooccurrence(as_engine(X, weights), most)
+        np.testing.assert_array_equal(found.toarray(), expected)
+
+
+def test_weights_that_are_no_whole_numbers_are_not_rounded():
+    X, weights = np.array([[1, 1], [1, 1]]), [0.1, 0.25]
+    np.testing.assert_array_equal(
+        frequent_cooccurrence(as_engine(X, weights)).toarray(), [[0.0, 0.35], [0.35, 0.0]]
+    )

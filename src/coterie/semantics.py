@@ -56,7 +56,7 @@ def frequent_cooccurrence(X: Any, most: int = MOST_PAIRS) -> csr_matrix:
     """
     documents = as_engine(X)
     kept: list[csr_matrix] = []
-    least = 1
+    least = 0
     for first, last in pairwise(_slices(documents)):
         kept.append(_pairs_of(documents, first, last, least))
         while sum(part.nnz for part in kept) > most:
@@ -86,7 +86,7 @@ def _pairs_of(documents: Engine, first: int, last: int, least: int) -> csr_matri
         return rows_of(present.T.tocsr(), first, last) @ diags(block.weights) @ present
 
     counts = documents.sum(pairs).tocoo()
-    other = (counts.row + first != counts.col) & (counts.data >= max(least, 1e-300))
+    other = (counts.row + first != counts.col) & (counts.data > 0) & (counts.data >= least)
     found = csr_matrix((counts.data[other], (counts.row[other], counts.col[other])), shape=counts.shape)
     if found.data.max(initial=0.0) < 1 << 24:  # whole numbers, as long as weights are: nothing is rounded
         narrow = found.astype(np.float32)
