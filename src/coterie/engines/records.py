@@ -114,7 +114,7 @@ class FileRecords(Records):
     def forget(self) -> None:
         """Let the pages of the file go."""
         if self._array is not None:
-            _advise(self._array, "MADV_DONTNEED")
+            forget(self._array)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[Any, ...]]:
         return _borrowed, (self.path, self.n_rows, self.dtype)
@@ -125,6 +125,14 @@ def _borrowed(path: Path, n_rows: int, dtype: np.dtype[Any]) -> FileRecords:
     records = FileRecords.__new__(FileRecords)
     records.path, records.n_rows, records.dtype, records._array = path, n_rows, dtype, None
     return records
+
+
+def forget(array: Array) -> None:
+    """Let the pages of a file go, if an array is a part of one that is mapped into memory."""
+    while array is not None:
+        if isinstance(array, np.memmap):
+            _advise(array, "MADV_DONTNEED")
+        array = getattr(array, "base", None)  # type: ignore[assignment]
 
 
 def _advise(mapped: Any, advice: str) -> None:

@@ -65,13 +65,14 @@ class Facts:
         return [self.model.topics[at].id for at in self.order]
 
     @cached_property
-    def row_topics(self) -> Ints:
+    def row_topics(self) -> npt.NDArray[np.int32]:
         """The number of each row's topic, `NONE` for a row without a known word."""
-        number = np.append(np.argsort(self.order), NONE)  # the last entry answers for NONE = −1
+        # the last entry answers for NONE = −1; there is one for each text, so they are small
+        number = np.append(np.argsort(self.order), NONE).astype(np.int32)
         return number[self.scores.topic]
 
     @cached_property
-    def topics(self) -> Ints:
+    def topics(self) -> npt.NDArray[np.int32]:
         """The number of each text's topic, `NONE` for a text without a known word."""
         return self.row_topics[self.collection.corpus.rows]
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from coterie.embeddings import Vectors
+from coterie.engines.records import forget
 from coterie.map.file import TextMap, write_map
 from coterie.progress import tell
 from coterie.report import write_report
@@ -140,6 +141,8 @@ def _write_assignments(
             for part, columns in kept.items():
                 columns.append(rows[info["data"][part]])
             start += len(rows)
+            forget(scores.topic)
+            forget(collection.corpus.rows)
             tell("writing assignments", start, model.n_texts_, "texts")
     return {part: pl.concat(columns) for part, columns in kept.items()}, digest.hexdigest()
 

@@ -45,8 +45,10 @@ EXAMPLES, _CANDIDATES = 5, 40
 _ALIKE = 0.6
 #: Terms whose co-occurrence and distinctiveness are measured.
 _TOP = 10
-#: Rows worked on together: what is dense stays small.
+#: Rows worked on together: what is dense, with a number for each topic, stays small.
 _ROWS = 4_096
+#: Rows that are explained together: work that is done once for each topic is shared by more of them.
+_EXPLAINED_ROWS = 16_384
 #: Bytes of the vectors of texts that are kept between the passes.
 _KEPT_VECTORS = 1 << 27
 _READ = ("topic", "n_words")
@@ -218,15 +220,15 @@ def read_topics(
     )  # fmt: skip
 
 
-def _by_pieces(function: Callable[[Block], T], block: Block) -> list[T]:
+def _by_pieces(function: Callable[[Block], T], block: Block, size: int = _ROWS) -> list[T]:
     """Apply a function to a block in pieces that are small even where each row has a number for each topic.
 
     Threads share the pieces of a block if it is the only one, else they share the blocks.
     """
     n_rows = block.X.shape[0]
-    starts = range(0, max(n_rows, 1), _ROWS)
+    starts = range(0, max(n_rows, 1), size)
     pieces = (
-        Block(rows_of(block.X, a, min(a + _ROWS, n_rows)), block.weights[a : a + _ROWS], block.start + a)
+        Block(rows_of(block.X, a, min(a + size, n_rows)), block.weights[a : a + size], block.start + a)
         for a in starts
     )
     return list(ordered_map(function, pieces, min(usable_threads(None), len(starts))))
@@ -304,7 +306,9 @@ def finish(
         at = None if placed is None else np.asarray(placed[some])
         scores.put(some.start, explained(scorer, description, piece.X, seen, own, at).records())
 
-    for _ in counted(documents.map(lambda block: len(_by_pieces(record, block))), "explaining assignments"):
+    for _ in counted(
+        documents.map(lambda block: len(_by_pieces(record, block, _EXPLAINED_ROWS))), "explaining assignments"
+    ):
         pass
     return Scores.of(scores.array)
 
