@@ -187,3 +187,23 @@ def test_a_run_is_verified_on_another_engine(texts, tmp_path):
     with open_executor("processes", 2) as workers:
         found = verify(run, workers=workers)
     assert found.identical, found
+
+
+def test_who_interrupts_a_fit_is_told_how_it_goes_on(texts, tmp_path):
+    command = [sys.executable, "-m", "coterie", "fit", str(texts), "--text", "title", "--topics", "4"]
+    process = subprocess.Popen(
+        [*command, "--memory", "2GB", "--out", "run"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "run.work" / "work.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run.work; the same command with --resume goes on\n" in said
+    again = subprocess.run(
+        [*command, "--resume", "--out", "run"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "run" / "report.html").exists()
+    assert not (tmp_path / "run.work").exists()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,7 @@ def fit(
         random_state=random_state,
     )
     source = open_source(file, **reading)
-    with shown(as_json), ExitStack() as stack:
+    with _hint_to_resume(folder), shown(as_json), ExitStack() as stack:
         workers = stack.enter_context(engine.open()) if engine.chosen else None
         run = fit_run(
             source,
@@ -181,6 +182,22 @@ def fit(
     else:
         show_topics(run, source.source_name)
         show_next(run)
+
+
+@contextmanager
+def _hint_to_resume(folder: Path) -> Iterator[None]:
+    """Say what a fit that was stopped has left behind, and how it goes on."""
+    from coterie.runs.work import beside
+
+    try:
+        yield
+    except BaseException:
+        if (left := beside(folder)).exists():
+            click.echo(
+                safe(f"coterie: what was computed is in {left}; the same command with --resume goes on"),
+                err=True,
+            )
+        raise
 
 
 def _stem(file: str) -> str:

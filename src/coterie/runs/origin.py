@@ -199,7 +199,11 @@ def _texts(run: Run, source: str | Path | None) -> tuple[TextStore, str, list[st
         )
     if source is None and reading.get("from") == KEPT:
         store = TextStore(run.texts())
-        return store, "the run", ["the texts were in no file; those kept in the run are taken"]
+        return (
+            store,
+            "the run",
+            ["the record does not name one file with the texts; those kept in the run are taken"],
+        )
     path = _found(run, reading) if source is None else as_path(source)
     if path is None or not path.is_file():
         missing = data["source"] if path is None else spelled(path)

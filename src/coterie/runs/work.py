@@ -32,7 +32,7 @@ def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterato
     `about` says what is fitted and how, in plain values. With `resume` the folder of a fit that was stopped
     is used, otherwise it is emptied first.
     """
-    folder = Path(os.path.abspath(run)).with_name(f"{Path(os.path.abspath(run)).name}.work")
+    folder = beside(run)
     folder.mkdir(parents=True, exist_ok=True)
     lock = take(folder)
     if lock is None:
@@ -45,6 +45,12 @@ def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterato
         trees.remove(folder)
     finally:
         lock.release()
+
+
+def beside(run: Path) -> Path:
+    """Where the work folder of a run is, if there is one."""
+    whole_path = Path(os.path.abspath(run))
+    return whole_path.with_name(f"{whole_path.name}.work")
 
 
 def _check(folder: Path, about: str, resume: bool) -> None:
@@ -71,7 +77,8 @@ def state_of_files(source: TextSource) -> list[list[Any]]:
     for path in map(str, paths):
         if path == "-":
             raise InputError(
-                "standard input cannot be read again, so a fit of it cannot be resumed; use a file"
+                "standard input cannot be read again after the fit was stopped, which --memory, --engine and "
+                "--resume need; save it to a file first"
             )
         try:
             status = os.stat(path)
