@@ -55,7 +55,7 @@ def engine_options(command: Decorated) -> Decorated:
     @click.option(
         "--scheduler",
         metavar="ADDRESS",
-        help="A Dask scheduler that runs already, such as tcp://host:8786; its workers are used.",
+        help="Address of a running Dask scheduler, such as tcp://host:8786, whose workers to use.",
     )
     @wraps(command)
     def chosen(

@@ -87,8 +87,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--memory", metavar="SIZE", type=Size(),
-    help="Work in a folder beside the run and use at most about this much memory, such as 2GB, however many "
-    "texts there are.",
+    help="Keep texts, counts and answers on disk, beside the run, instead of in memory. SIZE, such as 2GB, "
+    "is a goal: it is not enforced.",
 )  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue a fit with --memory or --engine that was stopped.")
 @engine_options

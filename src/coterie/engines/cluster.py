@@ -36,8 +36,6 @@ class Cluster:
         of the collection, are written there, and nothing of that size passes through this process.
     threads
         Number of threads where `workers` is None; by default as many as there are cores.
-    memory
-        Bytes of memory that this process may take, as far as the vocabulary allows; fewer threads take less.
     journal
         Whether the results of each pass stay in the folder, so that work which was stopped goes on from the
         last one.
@@ -54,7 +52,6 @@ class Cluster:
         *,
         folder: str | Path,
         threads: int | None = None,
-        memory: int | None = None,
         journal: bool = False,
     ):
         self.folder = Path(folder).absolute()
@@ -64,7 +61,7 @@ class Cluster:
         if self.workers is not None and self.workers.in_process:
             threads, self.workers = threads or self.workers.n_workers(), None
         self.threads = usable_threads(threads)
-        self.memory, self.journal = memory, journal
+        self.journal = journal
         self._in_use: list[tuple[Path, ...]] = []
 
     def run(self, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:

@@ -136,7 +136,7 @@ def forget(array: Array) -> None:
 
 
 def _advise(mapped: Any, advice: str) -> None:
-    """Tell the system how a mapping is used, where it can be told."""
+    """Advise the system how a mapping is used, if it supports that."""
     if hasattr(mmap, advice) and hasattr(mapped, "_mmap"):
         mapped._mmap.madvise(getattr(mmap, advice))
 

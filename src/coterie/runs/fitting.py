@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from coterie.embeddings import GIVEN
+from coterie.embeddings import GIVEN, checked
 from coterie.engines import Cluster
 from coterie.errors import InputError, check_flag, shown
 from coterie.runs.origin import about_fit, plain_parameters, reading_of
@@ -73,8 +75,8 @@ def fit_run(
         Who counts the texts and learns from them: a `distributed.Client` or any
         `concurrent.futures.Executor`; without one, threads of this process.
     memory
-        Bytes of memory that the fit may take. What has the size of the collection is then kept in a folder
-        beside the run until the run is written, as it is with `workers`.
+        Bytes of memory that the fit should take; a goal that is not enforced. What has the size of the
+        collection is kept in a folder beside the run until the run is written, as it is with `workers`.
     resume
         Go on with a fit that was stopped, from what it left there.
     """
@@ -89,7 +91,7 @@ def fit_run(
         if workers is not None or memory is not None or resume:
             about = _about(source, model, embeddings, edits_of(folder) if edits is None else edits)
             work = stack.enter_context(work_folder(folder, about, resume=resume))
-            cluster = Cluster(workers, folder=work, memory=memory, journal=True)
+            cluster = Cluster(workers, folder=work, journal=True)
         return _fitted(
             source, folder, model, embeddings, edits, _Chosen(date, class_column), day_first, command,
             vectors_file, cluster,
@@ -103,6 +105,9 @@ def _about(source: TextSource, model: TopicModel, embeddings: Any, edits: Iterab
         "files": state_of_files(source),
         "reading": [source.column, source.format, asdict(source.options), source.skip_bad, source.batch_rows],
         "parameters": plain_parameters(model, GIVEN if embeddings is not None else model.embeddings),
+        "embeddings": None
+        if embeddings is None
+        else sha256(np.ascontiguousarray(checked(embeddings))).hexdigest(),
         "edits": log.dumps(tuple(edits)),
     }
 

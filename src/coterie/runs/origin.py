@@ -34,7 +34,7 @@ from coterie.topics import Edit, TopicModel, state
 from coterie.topics import edits as log
 from coterie.topics.collection import TextStore
 
-#: Where texts came from: a file that can be read again, a stream, or elsewhere: then only the run has them.
+#: Where texts came from: a file that can be read again, a stream, or neither: then only the run has them.
 FILE, STREAM, KEPT = "file", "standard input", "kept"
 #: In place of the name of an encoder: a function or an object, which no file can hold.
 _OWN = "function"

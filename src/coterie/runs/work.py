@@ -83,6 +83,6 @@ def state_of_files(source: TextSource) -> list[list[Any]]:
         try:
             status = os.stat(path)
             found.append([os.path.abspath(path), status.st_size, status.st_mtime_ns])
-        except OSError:  # elsewhere, or gone: reading it says so
+        except OSError:  # remote or missing: the reader reports it
             found.append([path, None, None])
     return found

@@ -64,7 +64,7 @@ class TextFiles(TextSource):
         return True
 
     def plain_bytes(self) -> int | None:
-        """The size of all files; None if some are compressed, or elsewhere."""
+        """The size of all files; None if some are compressed or remote."""
         total = 0
         for file in self.files:
             size = TextSource(file.path).plain_bytes()

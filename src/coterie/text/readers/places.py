@@ -1,4 +1,4 @@
-"""Find the files of a pattern or a folder, on this machine or elsewhere, and what their folders say of them.
+"""Find the files of a pattern or a folder, local or remote, and what their folders say of them.
 
 Names that begin with a dot or an underscore are left out, as are pipes and sockets. Links to files are
 followed, links to folders are not: they may lead anywhere, also back. All rows below a folder called

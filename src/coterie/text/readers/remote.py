@@ -179,7 +179,7 @@ def _said(url: str, error: Exception) -> str:
 
 
 def _secrets(url: str) -> list[str]:
-    """What must not be told: user and password, what follows a question mark, and each value in it."""
+    """The secrets in a URL: user and password, what follows a question mark, and each value in it."""
     users = [part for found in _USER.findall(url) for part in re.split("[:@]", found)]
     query = url.partition("?")[2]
     values = [query, *(part.partition("=")[2] for part in query.split("&"))]
