@@ -107,7 +107,7 @@ def _about(source: TextSource, model: TopicModel, embeddings: Any, edits: Iterab
         "parameters": plain_parameters(model, GIVEN if embeddings is not None else model.embeddings),
         "embeddings": None
         if embeddings is None
-        else sha256(np.ascontiguousarray(checked(embeddings))).hexdigest(),
+        else sha256(np.ascontiguousarray(checked(embeddings)).data).hexdigest(),
         "edits": log.dumps(tuple(edits)),
     }
 

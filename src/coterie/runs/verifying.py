@@ -42,7 +42,7 @@ FILES = "files"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a run: whether it came out the same, None if it could not be compared, and by how much it differs.
+    """A step of a run: whether it came out the same, None if not compared, and by how much it differs.
 
     >>> print(Step("vectors", False, "the largest difference is 1e-16"))
     vectors: differs, the largest difference is 1e-16
