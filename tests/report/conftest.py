@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from report_models import GROWN, HOSTILE, info_of
+from report_models import GROWN, HOSTILE, info_of, tally_of
 
 from coterie import TopicModel, datasets
 from coterie.report import write_report
@@ -107,7 +107,7 @@ def written(tmp_path_factory, sample, hostile, tiny, grown, many):
         "sample": sample, "hostile": hostile, "tiny": tiny, "grown": grown, "many": many,
     }.items():  # fmt: skip
         paths[name] = folder / f"{name}.html"
-        write_report(paths[name], model, info, **columns)
+        write_report(paths[name], model, info, tally_of(model, **columns))
     return paths
 
 

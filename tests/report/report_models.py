@@ -1,4 +1,8 @@
-"""What a report is made of in tests: hostile texts, the record of a run, and confidences."""
+"""What a report is made of in tests: hostile texts, the record of a run, and texts that are counted."""
+
+import polars as pl
+
+from coterie.report import tallied
 
 #: Texts that would do something if they were not only text. `hacked` tells whether one did.
 HOSTILE = [
@@ -47,3 +51,17 @@ def info_of(model, source="tickets.csv", column="text", **more):
         "versions": {"coterie": "0", "numpy": "2"},
         "made": "2026-11-15T16:40:00+00:00",
     } | more
+
+
+def tally_of(model, dates=None, date_name="", classes=None, class_name=""):
+    """The texts of a model, counted with columns of dates and classes."""
+    given = {date_name or "date": dates, class_name or "class": classes}
+    table = pl.DataFrame({name: values for name, values in given.items() if values is not None})
+    if table.is_empty():
+        table = pl.DataFrame({"number": range(model.n_texts_)})
+    return tallied(
+        model,
+        [table],
+        None if dates is None else date_name or "date",
+        None if classes is None else class_name or "class",
+    )

@@ -8,15 +8,18 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from report_models import info_of
+from hypothesis import given
+from hypothesis import strategies as st
+from report_models import info_of, tally_of
 
 from coterie import TopicModel, metrics
 from coterie.report import checks, write_report
 from coterie.report.content import content, within
 from coterie.report.facts import MOST_POINTS
 from coterie.report.findings import findings
-from coterie.report.groups import MOST_CLASSES, Columns, by_class, over_time
+from coterie.report.groups import MOST_CLASSES, by_class, changes_of, over_time
 from coterie.report.page import content_of, embedded, page
+from coterie.report.tally import Tally, Tallying
 from coterie.report.wording import asked, shortened
 from coterie.topics.changes import Changes, Comparison, Span, share_limits
 
@@ -24,8 +27,7 @@ from coterie.topics.changes import Changes, Comparison, Span, share_limits
 @pytest.fixture(scope="module")
 def shown(sample):
     model, info, columns = sample
-    named = Columns(*(columns[name] for name in ("dates", "date_name", "classes", "class_name")))
-    return content(model, info, named)
+    return content(model, info, tally_of(model, **columns))
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,10 @@ def known(sample):
     """Whether each text holds a known word, asked of the model one by one."""
     model = sample[0]
     return model.transform(model.collection.texts.all()).any(axis=1)
+
+
+def days(*values):
+    return pl.Series("date", values, dtype=pl.String).str.to_date()
 
 
 def confidence_of(model):
@@ -143,23 +149,71 @@ def test_alike_and_tiny_topics_are_named(sample):
 
 def test_periods_without_a_text_are_there_and_centuries_are_few():
     places = np.array([0, 1, 0])
-    found = over_time(Columns(dates=pl.Series(["2024-01-05", "2024-01-01", None])), places, 2)
+    found = over_time(Tally(places, days=days("2024-01-05", "2024-01-01", None)), places, 2)
     assert found["periods"] == [f"2024-01-0{day}" for day in range(1, 6)]
     assert found["texts"] == [[0, 0, 0, 0, 1], [1, 0, 0, 0, 0]]
     assert found["undated"] == 1
-    found = over_time(Columns(dates=pl.Series(["0001-01-01", "2024-01-01", "9999-12-31"])), places, 2)
+    found = over_time(Tally(places, days=days("0001-01-01", "2024-01-01", "9999-12-31")), places, 2)
     assert len(found["periods"]) <= 48
     assert np.sum(found["texts"]) == 3
 
 
+def counted(places, **columns):
+    """Texts with columns of dates or classes, counted."""
+    tallying = Tallying("date" if "date" in columns else None, "class" if "class" in columns else None)
+    tallying.add(places, pl.DataFrame(columns))
+    return tallying.tally()
+
+
 def test_columns_that_cannot_be_used_say_why():
     places = np.zeros(100, dtype=np.int64)
-    assert "tomorrow" in over_time(Columns(dates=pl.Series(["tomorrow"] * 100)), places, 1)["note"]
-    assert over_time(Columns(dates=pl.Series([None] * 100)), places, 1)["note"]
-    assert over_time(Columns(dates=pl.Series(["2024-01-01"])), places, 1)["note"]
-    assert "got 1 for 100" in by_class(Columns(classes=pl.Series(["a"])), places, 1, places)["note"]
-    assert by_class(Columns(classes=pl.Series([None] * 100)), places, 1, places)["note"]
-    assert over_time(Columns(), places, 1) is by_class(Columns(), places, 1, places) is None
+    assert "tomorrow" in over_time(counted(places, date=["tomorrow"] * 100), places, 1)["note"]
+    assert over_time(counted(places, date=[None] * 100), places, 1)["note"] == "No text has a date."
+    assert by_class(counted(places, **{"class": [None] * 100}), 1)["note"] == "No text has a class."
+    assert "a name or a number" in by_class(counted(places, **{"class": [["a"]] * 100}), 1)["note"]
+    assert over_time(Tally(places), places, 1) is by_class(Tally(places), 1) is None
+
+
+def test_the_first_date_that_cannot_be_read_is_named_by_its_row():
+    tallying = Tallying("date")
+    for values in (["2024-01-01", None], ["2024-02-01", "soon", "later", "never"]):
+        tallying.add(np.zeros(len(values), dtype=np.int64), pl.DataFrame({"date": values}))
+    assert tallying.tally().date_note.startswith(
+        "The dates could not be read: row 4 of the data has the date"
+    )
+
+
+KINDS = st.tuples(
+    st.integers(-1, 2),
+    st.sampled_from([None, "2024-01-05", "2024-01-06", "2024-03-01"]),
+    st.sampled_from([None, "a", "b"]),
+)
+
+
+@given(st.lists(KINDS, min_size=1, max_size=40), st.lists(st.integers(1, 9), max_size=8))
+def test_texts_counted_in_parts_say_what_each_text_alone_says(kinds, cuts):
+    topics, dates, classes = (list(part) for part in zip(*kinds, strict=True))
+    one = Tally(
+        np.array(topics), None, days(*dates) if any(dates) else None,
+        pl.Series("class", classes, dtype=pl.String) if any(classes) else None, "date", "class",
+        "" if any(dates) else "No text has a date.", "" if any(classes) else "No text has a class.",
+    )  # fmt: skip
+    frame = pl.DataFrame({"date": dates, "class": classes}, schema={"date": pl.String, "class": pl.String})
+    tallying, start = Tallying("date", "class"), 0
+    for many in [*cuts, len(kinds)]:
+        tallying.add(np.array(topics[start : start + many], dtype=np.int64), frame.slice(start, many))
+        start += many
+    together = tallying.tally()
+    assert by_class(together, 3) == by_class(one, 3)
+    assert over_time(together, together.topics, 3) == over_time(one, one.topics, 3)
+    for tally in (together, one):
+        said = changes_of(tally, tally.topics, 3)
+        limits = share_limits(tally.topics, 3, tally.days, tally.texts)
+        if tally is together:
+            expected = repr(said), np.array(limits)
+        else:
+            assert repr(said) == expected[0]
+            np.testing.assert_array_equal(limits, expected[1])
 
 
 def test_many_classes_are_lists_and_no_table():
@@ -169,7 +223,7 @@ def test_many_classes_are_lists_and_no_table():
     drawn, topics = rng.integers(0, n_classes, 5_000), rng.integers(-1, 4, 5_000)
     drawn[: 2 * n_classes] = np.tile(np.arange(n_classes), 2)
     classes = pl.Series([f"c{number:03}" for number in drawn])
-    found = by_class(Columns(classes=classes), topics, 4, np.maximum(topics, 0))
+    found = by_class(Tally(topics, classes=classes), 4)
     assert found["texts"] is None
     assert (len(found["classes"]), found["left"]) == (MOST_CLASSES, 40)
     pairs = Counter((name, topic) for name, topic in zip(classes, topics.tolist(), strict=True) if topic >= 0)
@@ -184,13 +238,13 @@ def test_many_classes_are_lists_and_no_table():
         best = sorted((pairs[name, topic] for name in found["classes"]), reverse=True)
         assert [n for _, n in largest] == best[:3]
         assert all(pairs[found["classes"][at], topic] == n for at, n in largest)
-    few = by_class(Columns(classes=pl.Series(["a", "b"] * 2_500)), topics, 4, np.maximum(topics, 0))
+    few = by_class(Tally(topics, classes=pl.Series(["a", "b"] * 2_500)), 4)
     assert np.sum(few["texts"]) == sum(few["sizes"]) == (topics >= 0).sum()
 
 
 def test_the_first_lines_are_about_those_who_wrote(grown):
     model, info, columns = grown
-    found = content(model, info, Columns(*columns.values()))
+    found = content(model, info, tally_of(model, **columns))
     items = found["findings"]["items"]
     assert [item["kind"] for item in items] == ["Biggest", "Grew", "New", "Fell"]
     frame = model.changes(columns["dates"]).filter(pl.col("against") == "earlier months")
@@ -216,7 +270,7 @@ def test_the_largest_changes_come_first_and_only_three(sample):
         "", Span(day, day), np.full(6, 9), np.full(6, 0.1), change, change - 0.005, change + 0.005
     )
     found = Changes("month", Span(day, day), np.full(6, 9), 0.1 + change, (before,))
-    items = findings(topics, np.arange(6), None, found)["items"]
+    items = findings(topics, Tally(np.arange(6)), found)["items"]
     said = [(item["kind"], item["topic"]) for item in items]
     grew, fell = [("Grew", topics[at].id) for at in (1, 4, 3)], [("Fell", topics[at].id) for at in (5, 2)]
     assert said == [("Biggest", topics[0].id), *grew, *fell]
@@ -225,13 +279,13 @@ def test_the_largest_changes_come_first_and_only_three(sample):
 def test_the_share_of_the_biggest_and_its_limits_are_of_all_texts(sample):
     topic = replace(sample[0].topics[0], size=30, share=0.3)
     half = np.repeat([0, 1, -1], [30, 20, 50])  # half of the texts have no topic
-    said = findings([topic, topic], half, None, None)["items"][0]["text"]
+    said = findings([topic, topic], Tally(half), None)["items"][0]["text"]
     low, high = (limit[0] / 2 for limit in share_limits(half, 2))
     assert said == f"30 texts, 30 % ({100 * low:.0f} % to {100 * high:.0f} %)"
 
 
 def test_without_dates_only_the_biggest_is_told(sample):
-    found = content(sample[0], sample[1])["findings"]
+    found = content(sample[0], sample[1], tally_of(sample[0]))["findings"]
     assert [item["kind"] for item in found["items"]] == ["Biggest"]
     assert found["note"] == ""
 
@@ -243,7 +297,7 @@ def test_where_nothing_is_clear_the_page_says_so(sample, shown):
 
 def test_changes_of_the_page_are_those_of_the_model(grown):
     model, info, columns = grown
-    found = content(model, info, Columns(*columns.values()))
+    found = content(model, info, tally_of(model, **columns))
     ids = [card["id"] for card in found["topics"]]
     frame = model.changes(columns["dates"])
     assert [name for name, _ in found["time"]["changes"]["against"]] == ["month before", "earlier months"]
@@ -273,7 +327,7 @@ def test_what_was_asked_for_in_words():
 
 def test_edits_are_listed(hostile):
     model, info, _columns = hostile
-    found = content(model, info)
+    found = content(model, info, tally_of(model))
     assert found["edits"] == [str(edit) for edit in model.edits]
 
 
@@ -283,7 +337,7 @@ def test_the_same_bytes_every_time(tmp_path, sample):
     again = TopicModel(n_topics=9).fit(model.collection.texts.all().to_list())
     pages = []
     for number, made in enumerate((model, model, again)):
-        write_report(tmp_path / f"{number}.html", made, info, **columns)
+        write_report(tmp_path / f"{number}.html", made, info, tally_of(made, **columns))
         pages.append((tmp_path / f"{number}.html").read_bytes())
     assert pages[0] == pages[1] == pages[2]
 
@@ -320,7 +374,7 @@ def test_twenty_thousand_texts_take_less_than_a_megabyte_and_a_million_hardly_mo
     drawn = words[(topic[:, None] * 50 + rng.integers(0, 50, (20_000, 14)))]
     texts = [" ".join(row) for row in drawn]
     model = TopicModel(n_topics=12, method="kmeans-idf").fit(texts)
-    found = content(model, info_of(model))
+    found = content(model, info_of(model), tally_of(model))
     assert len(page(found).encode()) < 1_000_000
     # only samples depend on the number of texts, and they have a most
     assert len(found["map"]["texts"]) <= MOST_POINTS
@@ -338,12 +392,12 @@ def test_twenty_thousand_texts_take_less_than_a_megabyte_and_a_million_hardly_mo
 def test_another_method_and_tokens(tmp_path):
     texts = [["late", "parcel"], ["parcel", "lost"], ["card", "refund"], ["refund", "money"]] * 5
     model = TopicModel(n_topics=2, method="nmf-ncut").fit(texts)
-    write_report(tmp_path / "r.html", model, info_of(model))
+    write_report(tmp_path / "r.html", model, info_of(model), tally_of(model))
     assert "late parcel" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_a_report_from_before_groups_were_named_is_written_again(sample):
-    found = content(*sample[:2])
+    found = content(*sample[:2], tally_of(sample[0]))
     assert found["map"]["groups"] == []  # nine topics need none
     found["map"]["groups"] = [{"label": "parcels and more", "at": [0, 0]}]
     assert "PARCELS" in content_of(page(found))["picture"]

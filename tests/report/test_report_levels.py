@@ -1,7 +1,7 @@
 """The level that is shown in a report: the list of topics and the map follow one control."""
 
 import pytest
-from report_models import info_of
+from report_models import info_of, tally_of
 
 from coterie import TopicModel, datasets
 from coterie.report import write_report
@@ -15,7 +15,7 @@ def grouped(tmp_path_factory):
     model = TopicModel(28).fit(datasets.load("bikes").texts)
     model.edits.rename(model.levels[0].groups[0].topics[0], "</script><b>Late</b>")
     path = tmp_path_factory.mktemp("levels") / "report.html"
-    write_report(path, model, info_of(model))
+    write_report(path, model, info_of(model), tally_of(model))
     return model, path
 
 

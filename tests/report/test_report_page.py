@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
+from report_models import tally_of
 
 from coterie.report import write_report
 
@@ -371,7 +372,7 @@ def test_columns_that_cannot_be_used_are_told(browser, tmp_path, tiny):
     model, info, columns = tiny
     path = tmp_path / "report.html"
     dates, many = pl.Series(["2024-01-01", "tomorrow", "soon"]), pl.Series(["a", None, "b"])
-    write_report(path, model, info, dates=dates, date_name="when", classes=many, class_name="team", **columns)
+    write_report(path, model, info, tally_of(model, dates, "when", many, "team", **columns))
     page = browser.new_page()
     page.goto(path.as_uri())
     assert "tomorrow" in page.locator("#time").inner_text()

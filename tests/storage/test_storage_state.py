@@ -142,6 +142,35 @@ def test_other_programs_read_the_arrays_and_we_read_theirs(tmp_path):
     assert written == ((tmp_path / "theirs").stat().st_size, checksum(tmp_path / "theirs"))
 
 
+ARRAYS = st.dictionaries(
+    st.text(max_size=5).filter(lambda name: name != arrays.RESERVED),
+    st.sampled_from([*DTYPES, ">f8", ">i2"]).flatmap(
+        lambda kind: hnp.arrays(kind, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
+    ),
+    max_size=5,
+)
+
+
+@given(ARRAYS, st.integers(1, 3))
+def test_files_are_those_of_safetensors_also_where_an_array_comes_in_pieces(some, step):
+    plain = {name: array.astype(array.dtype.newbyteorder("="), order="C") for name, array in some.items()}
+    pieces = {
+        name: arrays.Pieces(
+            array.shape, array.dtype, lambda a=array: (a[i : i + step] for i in range(0, len(a), step))
+        )
+        if array.ndim
+        else array
+        for name, array in some.items()
+    }
+    expected = safetensors.numpy.save(plain)
+    with tempfile.TemporaryDirectory() as folder:
+        for number, given_ in enumerate((some, pieces)):
+            path = Path(folder, str(number))
+            written = arrays.write_arrays(path, given_)
+            assert path.read_bytes() == expected
+            assert written == (len(expected), checksum(path))
+
+
 class Thing:
     pass
 

@@ -13,7 +13,7 @@ import click
 
 from coterie.cli.counting import counting_options, vectorizer_of
 from coterie.cli.engines import EngineChoice, engine_options
-from coterie.cli.in_short import dates_of, in_short
+from coterie.cli.in_short import dated_findings, in_short
 from coterie.cli.predefined import number_of_topics, predefined_of, predefined_options
 from coterie.cli.shared import (
     RenamedOption,
@@ -275,7 +275,7 @@ def show_next(run: Run) -> None:
         f"coterie assign {folder} new.csv{needed(run.model)}": "assign new texts to these topics",
         f"coterie edit rename {folder} 0 'A name'": "edit topics; also merge, split, ban, pin, undo",
     }
-    if dates_of(run) is not None:
+    if dated_findings(run) is not None:
         date = run.info["data"]["date"]
         hints[f"coterie topics {folder} --over-time {shlex.quote(date)}"] = "show what grew or fell"
     width = max(len(safe(command)) for command in hints)

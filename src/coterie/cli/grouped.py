@@ -90,8 +90,10 @@ def _dates(run: Run, dates: pl.Series, wanted: bool | None) -> pl.Series:
     if wanted is None and dates.name == data.get("date"):
         wanted = data.get("day_first")
     read = read_dates(dates, wanted)
-    if sentence := read.sentence(dates.name):
-        report_note(sentence, f"{'--month-first' if read.day_first else '--day-first'} reads them otherwise")
+    if sentence := read.order.sentence(dates.name):
+        report_note(
+            sentence, f"{'--month-first' if read.order.day_first else '--day-first'} reads them otherwise"
+        )
     if read.unread is not None and read.unread.count > len(dates) / 2:
         raise InputError(read.unread.sentence)
     _say_missing(read.days, "date that can be read")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coterie.cli.shared import safe
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.text import Text
 
     from coterie.runs import Run
@@ -15,32 +14,24 @@ if TYPE_CHECKING:
 _QUOTE = 88
 
 
-def dates_of(run: Run) -> pl.Series | None:
-    """The dates of the texts; None if there are none, or if the report could not read them."""
-    from coterie.report.groups import Columns, usable_dates
+def dated_findings(run: Run) -> dict[str, Any] | None:
+    """What the report begins with; None without dates, or if they could not be read."""
+    from coterie.report.page import content_of
+    from coterie.runs.record import REPORT
 
-    data = run.info["data"]
-    if (name := data.get("date")) is None:
-        return None
-    columns = Columns(run.input()[name], name, day_first=data.get("day_first"))
-    return usable_dates(columns, run.model.n_texts_)[0]
+    shown = content_of((run.folder / REPORT).read_text(encoding="utf-8"))
+    findings: dict[str, Any] = shown["findings"]
+    return None if shown["time"] is None or shown["time"]["note"] else findings
 
 
 def in_short(run: Run) -> Text | None:
     """The lines that the report begins with; None without dates. The run has just been fitted."""
     from rich.text import Text
 
-    from coterie.report.facts import Facts
-    from coterie.report.findings import findings
-    from coterie.topics.changes import changes
-
-    dates = dates_of(run)
-    if dates is None:
+    found = dated_findings(run)
+    if found is None:
         return None
-    facts = Facts(run.model)
-    topics = [run.model.topics[at] for at in facts.order]
-    found = findings(topics, facts.topics, dates, changes(facts.topics, len(topics), dates))
-    labels = {topic.id: topic.label for topic in topics}
+    labels = {topic.id: topic.label for topic in run.model.topics}
     lines = Text("In short\n", style="bold")
     for item in found["items"]:
         said = f"  {item['kind']:<8} {safe(labels[item['topic']])}: {item['text']}\n"

@@ -28,7 +28,8 @@ from coterie.map.colours import colours
 from coterie.map.layout import TopicMap
 from coterie.report import wording
 from coterie.report.findings import findings, sentence
-from coterie.report.groups import Columns, over_time
+from coterie.report.groups import over_time
+from coterie.report.tally import Tally
 from coterie.results import Topic
 from coterie.topics import TopicModel
 from coterie.topics.changes import Changes, changes
@@ -265,13 +266,15 @@ class Panel:
         ]
 
     def _findings(self) -> Findings:
-        return Findings(**findings(self._topics, self._counted(), self._dates(), self._changes()))
+        tally = Tally(self._counted(), days=self._dates())
+        return Findings(**findings(self._topics, tally, self._changes()))
 
     def _over_time(self) -> dict[str, Any] | None:
         dates = self._dates()
         if dates is None:
             return None
-        periods = over_time(Columns(dates=dates), self._counted(), len(self._ids))
+        tally = Tally(self._counted(), days=dates)
+        periods = over_time(tally, tally.topics, len(self._ids))
         return periods if periods and "periods" in periods else None
 
     def _timeline(self, index: int) -> OverTime | None:

@@ -240,7 +240,7 @@ def look_at(
         sheets=layout.sheets,
         sheet=layout.sheet,
         header_row=layout.header_row,
-        open_dates=[name for name, read in dates.items() if read.assumed],
+        open_dates=[name for name, read in dates.items() if read.order.assumed],
         notes=[note.fact for note in source.notes],
     )
 

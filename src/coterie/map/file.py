@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from coterie.errors import InputError
 from coterie.map.landmarks import Landmarks
 from coterie.map.layout import Known, TopicMap
-from coterie.storage.arrays import read_arrays, write_arrays
+from coterie.storage.arrays import Pieces, read_arrays, write_arrays
 
 #: Texts are shown on screens: seven digits are plenty.
 Floats = npt.NDArray[np.float32]
@@ -31,22 +31,33 @@ class TextMap:
     known: Known
 
 
-def write_map(path: Path, drawn: TextMap) -> None:
-    """Write the file."""
+def write_map(
+    path: Path,
+    topics: TopicMap,
+    order: Sequence[int],
+    known: Known,
+    n_texts: int,
+    positions: Callable[[], Iterable[Floats]],
+) -> None:
+    """Write the file; `positions` gives those of all texts, some at a time."""
+
+    def one(axis: int) -> Pieces:
+        return Pieces((n_texts,), np.dtype(np.float32), lambda: (some[:, axis] for some in positions()))
+
     write_arrays(
         path,
         {
-            "positions": drawn.topics.positions,
-            "radii": drawn.topics.radii,
-            "landmarks": drawn.topics.landmarks.vectors,
-            "landmark_positions": drawn.topics.landmarks.at,
-            "shades": drawn.topics.shades,
-            "order": np.array(drawn.order, dtype=np.int32),
-            "known": np.array(drawn.known.ids, dtype=np.int32),
-            "known_positions": drawn.known.positions,
-            "known_shades": drawn.known.shades,
-            "x": drawn.at[:, 0],
-            "y": drawn.at[:, 1],
+            "positions": topics.positions,
+            "radii": topics.radii,
+            "landmarks": topics.landmarks.vectors,
+            "landmark_positions": topics.landmarks.at,
+            "shades": topics.shades,
+            "order": np.array(order, dtype=np.int32),
+            "known": np.array(known.ids, dtype=np.int32),
+            "known_positions": known.positions,
+            "known_shades": known.shades,
+            "x": one(0),
+            "y": one(1),
         },
     )
 

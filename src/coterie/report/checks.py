@@ -121,9 +121,8 @@ def overlaps(similarity: Array, ids: Sequence[int]) -> dict[str, Any]:
     )
 
 
-def unsure(confidence: Array) -> dict[str, Any]:
-    """Texts whose topic is a guess."""
-    n_texts, doubtful = len(confidence), int((confidence < UNSURE).sum())
+def unsure(doubtful: int, n_texts: int) -> dict[str, Any]:
+    """Texts whose topic is a guess: those with a confidence below `UNSURE`."""
     if not doubtful:
         return well("No text has a confidence below 0.5.")
     have = "has a confidence below 0.5: it" if doubtful == 1 else "have a confidence below 0.5: they"

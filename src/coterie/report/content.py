@@ -15,11 +15,12 @@ from coterie.map.colours import colours
 from coterie.map.groups import FEWEST, groups_of
 from coterie.progress import tell
 from coterie.report import checks, wording
-from coterie.report.facts import NONE, Facts
+from coterie.report.facts import BINS, Facts
 from coterie.report.findings import findings
-from coterie.report.groups import Columns, by_class, changes_of, over_time, usable_dates
+from coterie.report.groups import by_class, changes_of, over_time
 from coterie.report.levels import levels_of
 from coterie.report.page import embedded
+from coterie.report.tally import Tally
 from coterie.report.wording import shortened
 from coterie.results import Branch, Topic
 from coterie.text.markup import readable
@@ -34,8 +35,8 @@ Ints = npt.NDArray[np.int64]
 POINT_BYTES, POINT_CHARACTERS = 450_000, 140
 #: Longest text of a card, and term; terms shown. With very many topics, texts are cut shorter.
 _TEXT, _SHORTEST_TEXT, _TERM, _TERMS = 320, 100, 40, 12
-#: Near topics of a card; bars of a histogram.
-_NEAR, _BINS = 3, 10
+#: Near topics of a card.
+_NEAR = 3
 #: With more topics than this, nobody reads a table of similarities: the tree stands alone.
 _ALIKE = 40
 #: A map is so many steps wide.
@@ -45,20 +46,19 @@ _STEPS = 1_000
 def content(
     model: TopicModel,
     info: Mapping[str, Any],
-    columns: Columns | None = None,
+    tally: Tally,
 ) -> dict[str, Any]:
     """What the page shows. Topics are in the order of their size, and named by their ids."""
     tell("writing the report", 0)
-    columns = columns or Columns()
     facts = Facts(model)
-    topics, of_texts = [model.topics[at] for at in facts.order], facts.topics
-    found = changes_of(columns, of_texts, len(topics))
+    topics = [model.topics[at] for at in facts.order]
+    found = changes_of(tally, tally.topics, len(topics))
     return {
         "title": shortened(
             str(info.get("data", {}).get("source", "")).replace("\\", "/").split("/")[-1], 120
         ),
         "facts": _head(model, info, facts.collection.corpus.n_distinct),
-        "findings": findings(topics, of_texts, usable_dates(columns, len(of_texts))[0], found),
+        "findings": findings(topics, tally, found),
         "checks": _checks(facts, info, topics),
         "topics": _cards(facts, topics),
         "map": {**_map(facts), "groups": _groups(facts, topics)},
@@ -67,8 +67,8 @@ def content(
             model.levels, facts.ids, facts.map.positions, lambda value: round(_STEPS * value)
         ),
         "tree": _branch(model.hierarchy()) if len(topics) > 1 else None,
-        "time": over_time(columns, of_texts, len(topics), found),
-        "classes": by_class(columns, of_texts, len(topics), model.labels_),
+        "time": over_time(tally, tally.topics, len(topics), found),
+        "classes": by_class(tally, len(topics)),
         "number": _number(model),
         **wording.edit_lines(tuple(model.edits)),
         "leftOut": model.state.skipped,
@@ -102,12 +102,12 @@ def _checks(facts: Facts, info: Mapping[str, Any], topics: Sequence[Topic]) -> l
         checks.copies(
             facts.collection.corpus.n_distinct,
             model.n_texts_,
-            round(float(facts.weights[facts.most_frequent])),
-            facts.texts[facts.most_frequent],
+            round(facts.sums.copies),
+            facts.texts[facts.sums.most_frequent],
         ),
         checks.tiny(topics),
         checks.overlaps(facts.similarity, facts.ids),
-        checks.unsure(facts.confidence),
+        checks.unsure(round(facts.sums.unsure), model.n_texts_),
     ]
     return sorted(said, key=lambda remark: not remark["look"])
 
@@ -116,11 +116,8 @@ def _checks(facts: Facts, info: Mapping[str, Any], topics: Sequence[Topic]) -> l
 
 
 def _cards(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
-    points, known = facts.map, facts.topics != NONE
-    topic, sure = facts.topics[known], facts.confidence[known]
-    bins = np.minimum((sure * _BINS).astype(np.int64), _BINS - 1)
-    histogram = np.bincount(topic * _BINS + bins, minlength=len(topics) * _BINS)
-    mean = np.bincount(topic, sure, len(topics))
+    points, sums = facts.map, facts.sums
+    histogram = sums.histogram.astype(np.int64).reshape(len(topics), BINS)
     shade, border = colours(points.shades), _borderline(facts)
     return [
         {
@@ -138,8 +135,8 @@ def _cards(facts: Facts, topics: Sequence[Topic]) -> list[dict[str, Any]]:
                 round(topic.distinctiveness, 3),
                 wording.distinctiveness(topic.distinctiveness),
             ],
-            "confidence": round(float(mean[index] / max(topic.size, 1)), 3),
-            "histogram": histogram[index * _BINS : (index + 1) * _BINS].tolist(),
+            "confidence": round(float(sums.sure[index] / max(topic.size, 1)), 3),
+            "histogram": histogram[index].tolist(),
             "examples": [shortened(readable(text), _longest(topics)) for text in topic.examples],
             "borderline": border[index],
             "near": _nearest(facts, index),
@@ -191,10 +188,10 @@ def _map(facts: Facts) -> dict[str, Any]:
     return {
         "x": x.tolist(),
         "y": y.tolist(),
-        "topic": facts.row_topics[rows].tolist(),
+        "topic": facts.numbers[facts.scores.topic[rows]].tolist(),
         "confidence": np.round(100 * facts.scores.confidence[rows]).astype(np.int64).tolist(),
         "texts": short,
-        "known": len(facts.known_rows),
+        "known": facts.sums.known_rows,
         "extent": [round(_STEPS * value) for value in facts.map.landmarks.extent],
     }
 

@@ -6,34 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
+from coterie.report.tally import Tally
 from coterie.report.wording import many, points, share, shortened
 from coterie.results import Topic
 from coterie.text.markup import readable
 from coterie.topics.changes import Changes, share_limits
-
-Ints = npt.NDArray[np.integer[Any]]
 
 #: Topics of one kind that are named, and characters of a typical text.
 _NAMED, _TEXT = 3, 200
 _KINDS = {"grew": "Grew", "new": "New", "fell": "Fell"}
 
 
-def findings(
-    topics: Sequence[Topic], of_texts: Ints, dates: pl.Series | None, found: Changes | None
-) -> dict[str, Any]:
-    """Sentences about topics, the largest first; `of_texts` are their indexes, negative for texts of none."""
-    known = int((np.asarray(of_texts) >= 0).sum())
-    items = [_biggest(topics, of_texts, dates)] if known else []
+def findings(topics: Sequence[Topic], tally: Tally, found: Changes | None) -> dict[str, Any]:
+    """Sentences about topics, the largest first."""
+    items = [_biggest(topics, tally)] if (tally.topics >= 0).any() else []
     return {"items": items + _changed(found, topics), "note": _note(found)}
 
 
-def _biggest(topics: Sequence[Topic], of_texts: Ints, dates: pl.Series | None) -> dict[str, Any]:
+def _biggest(topics: Sequence[Topic], tally: Tally) -> dict[str, Any]:
     """The largest topic and its share of all texts, as in the list of topics."""
-    known = float((np.asarray(of_texts) >= 0).mean())
-    low, high = (limit[0] * known for limit in share_limits(of_texts, len(topics), dates))
+    known = float(np.average(tally.topics >= 0, weights=tally.texts))
+    found = share_limits(tally.topics, len(topics), tally.days, tally.texts)
+    low, high = (limit[0] * known for limit in found)
     first, interval = topics[0], f"{share(low, 1)} to {share(high, 1)}"
     return _item("Biggest", first, f"{many(first.size, 'text')}, {share(first.share, 1)} ({interval})")
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from coterie.errors import InputError
 from coterie.metrics import clustering_scores
+from coterie.report.tally import Tally
 from coterie.report.wording import points, shortened
-from coterie.text.dates import read_dates
 from coterie.topics.changes import Changes, Comparison, changes, trend
-from coterie.topics.trends import all_periods, as_classes, chosen_period, numbered, periods
+from coterie.topics.trends import all_periods, chosen_period, numbered, periods
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -24,64 +22,35 @@ _YEARS, _MOST_BARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 48
 MOST_CLASSES, _FIRST, MOST_COLUMNS = 200, 3, 60
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Columns of the input that the page shows topics by; None where there is none."""
-
-    dates: pl.Series | None = None
-    date_name: str = ""
-    classes: pl.Series | None = None
-    class_name: str = ""
-    day_first: bool | None = None
-
-
-def usable_dates(columns: Columns, n_texts: int) -> tuple[pl.Series | None, str]:
-    """The dates of the texts, or None and why they cannot be used; without a column there is no reason."""
-    if columns.dates is None:
-        return None, ""
-    try:
-        read = read_dates(columns.dates, columns.day_first)
-        dates, bad = _one_each(read.days, n_texts), read.unread
-    except InputError as error:
-        return None, f"The dates could not be read: {shortened(str(error), 200)}."
-    n_dated = n_texts - dates.null_count()
-    if bad is not None and bad.count > n_dated:  # this is no column of dates
-        return None, f"The dates could not be read: {shortened(bad.sentence, 200)}."
-    return (dates, "") if n_dated else (None, "No text has a date.")
-
-
 def over_time(
-    columns: Columns, topics: Ints, n_topics: int, found: Changes | None = None
+    tally: Tally, groups: Ints, n_groups: int, found: Changes | None = None
 ) -> dict[str, Any] | None:
-    """Texts of each topic in each period, periods without a text included, and what `found` says of changes.
+    """Texts of each group in each period, periods without a text included, and what `found` says of changes.
 
-    `topics` are the indexes of their topics, negative for texts that do not count. None without dates.
+    `groups` are the topics or the classes of what was counted, negative for texts that do not count. None
+    without dates.
     """
-    if columns.dates is None:
-        return None
-    name = shortened(columns.date_name, 60)
-    dates, note = usable_dates(columns, len(topics))
-    if dates is None:
-        return {"name": name, "note": note}
-    dated = dates.is_not_null().to_numpy()
-    known, number, unit = numbered_periods(dates.drop_nulls())
-    counts = _table(topics[dated], number, n_topics, len(known))
+    name = shortened(tally.date_name, 60)
+    if tally.days is None:
+        return {"name": name, "note": tally.date_note} if tally.date_note else None
+    dated, texts = tally.days.is_not_null().to_numpy(), _texts(tally)
+    known, number, unit = numbered_periods(tally.days.drop_nulls())
+    counts = _table(groups[dated], number, texts[dated], n_groups, len(known))
     return {
         "name": name,
         "unit": unit,
         "periods": [period_name(begin, unit) for begin in known],
         "totals": counts.sum(axis=0).tolist(),
         "texts": counts.tolist(),
-        "undated": int((~dated).sum()),
+        "undated": int(texts[~dated].sum()),
         "changes": changed(found),
         "note": "",
     }
 
 
-def changes_of(columns: Columns, topics: Ints, n_topics: int) -> Changes | None:
+def changes_of(tally: Tally, groups: Ints, n_groups: int) -> Changes | None:
     """What grew and fell; None without dates, or with all of them in one period."""
-    dates, _ = usable_dates(columns, len(topics))
-    return None if dates is None else changes(topics, n_topics, dates)
+    return None if tally.days is None else changes(groups, n_groups, tally.days, texts=tally.texts)
 
 
 def changed(found: Changes | None) -> dict[str, Any] | None:
@@ -127,24 +96,20 @@ def period_name(begin: Any, unit: str) -> str:
     return str(begin.year) if "year" in unit else begin.isoformat()
 
 
-def by_class(columns: Columns, topics: Ints, n_topics: int, given: Ints) -> dict[str, Any] | None:
+def by_class(tally: Tally, n_topics: int) -> dict[str, Any] | None:
     """Texts of each topic in each class, and how far topics are classes; None without classes.
 
-    A text without a known word, whose topic is negative, is in no cell; the scores are those of the topics
-    that all texts are `given`. The table of all pairs is there if classes are few enough.
+    A text without a known word, whose topic is negative, is in no cell; the scores count it as a topic of its
+    own. The table of all pairs is there if classes are few enough.
     """
-    if columns.classes is None:
-        return None
-    name = shortened(columns.class_name, 60)
-    try:
-        number, known = numbered(as_classes(columns.classes), len(topics))
-    except InputError as error:
-        return {"name": name, "note": f"{error}."}
-    if not len(known):
-        return {"name": name, "note": "No text has a class."}
+    name = shortened(tally.class_name, 60)
+    if tally.classes is None:
+        return {"name": name, "note": tally.class_note} if tally.class_note else None
+    topics, texts = tally.topics, _texts(tally)
+    number, known = numbered(tally.classes, len(topics))
     classed = number >= 0
-    counts = _table(topics[classed], number[classed], n_topics, len(known))
-    scores = clustering_scores(number[classed], given[classed])
+    counts = _table(topics[classed], number[classed], texts[classed], n_topics, len(known))
+    scores = clustering_scores(number[classed], topics[classed], weights=texts[classed])
     shown = np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CLASSES]
     # in the table, a class stands where the topic does that holds most of it: agreement shows as a diagonal
     order = shown[np.lexsort((shown, -counts.sum(axis=0)[shown], counts.argmax(axis=0)[shown]))]
@@ -156,9 +121,9 @@ def by_class(columns: Columns, topics: Ints, n_topics: int, given: Ints) -> dict
         "sizes": counts.sum(axis=1).tolist(),
         "largest": _largest(counts.T[order]),
         "largestClasses": _largest(counts[:, order]),
-        "time": _classes_over_time(columns, np.where(topics >= 0, number, -1), len(known), order),
+        "time": _classes_over_time(tally, np.where(topics >= 0, number, -1), len(known), order),
         "left": len(known) - len(order),
-        "unclassed": int((~classed).sum()),
+        "unclassed": int(texts[~classed].sum()),
         "scores": {
             key: round(float(getattr(scores, key)), 4) for key in ("purity", "nmi", "ari", "accuracy")
         },
@@ -174,9 +139,9 @@ def _largest(counts: Ints) -> list[list[list[int]]]:
     ]
 
 
-def _classes_over_time(columns: Columns, classes: Ints, n_classes: int, order: Ints) -> dict[str, Any] | None:
+def _classes_over_time(tally: Tally, classes: Ints, n_classes: int, order: Ints) -> dict[str, Any] | None:
     """Texts of each class in each period, and what grew or fell; None without dates."""
-    counted = over_time(columns, classes, n_classes, changes_of(columns, classes, n_classes))
+    counted = over_time(tally, classes, n_classes, changes_of(tally, classes, n_classes))
     if counted is None or counted["note"]:
         return None
     counted["texts"] = [counted["texts"][at] for at in order]
@@ -186,13 +151,12 @@ def _classes_over_time(columns: Columns, classes: Ints, n_classes: int, order: I
     return counted
 
 
-def _one_each(values: pl.Series, n_texts: int) -> pl.Series:
-    if len(values) != n_texts:
-        raise InputError(f"There are {len(values):,} values for {n_texts:,} texts")
-    return values
+def _texts(tally: Tally) -> Ints:
+    return np.ones(len(tally.topics), dtype=np.int64) if tally.texts is None else tally.texts
 
 
-def _table(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Ints:
+def _table(rows: Ints, columns: Ints, texts: Ints, n_rows: int, n_columns: int) -> Ints:
     there = rows >= 0
-    cells = rows[there] * n_columns + columns[there]
-    return np.bincount(cells, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
+    cells = rows[there].astype(np.int64) * n_columns + columns[there]
+    counts = np.bincount(cells, texts[there], n_rows * n_columns)
+    return counts.astype(np.int64).reshape(n_rows, n_columns)

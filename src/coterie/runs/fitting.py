@@ -23,7 +23,7 @@ from coterie.runs.work import state_of_files, work_folder
 from coterie.runs.writing import added_names, write_run
 from coterie.storage.folder import FolderLock, as_path, replaced
 from coterie.storage.tables import has_bytes
-from coterie.text.dates import read_dates
+from coterie.text.dates import survey_dates
 from coterie.text.inputs import NoColumn, choose_column
 from coterie.text.readers import Note, TextSource
 from coterie.topics import Edit, TopicModel
@@ -209,11 +209,11 @@ def _read_dates(
     if date is None:
         return [], None
     assert texts.file is not None
-    dates = read_dates(texts.column(date), day_first)
-    progress.remarks += remarks_on_dates(dates, date)
-    sentence = dates.sentence(date)
+    order, unread = survey_dates(lambda: (table[date] for table in texts.tables()), day_first)
+    progress.remarks += remarks_on_dates(unread, date)
+    sentence = order.sentence(date)
     if sentence is None:
-        return [], dates.day_first
-    other = "--month-first" if dates.day_first else "--day-first"
+        return [], order.day_first
+    other = "--month-first" if order.day_first else "--day-first"
     texts.file.notes.append(Note(sentence, f"{other} reads them otherwise"))
-    return [sentence] if dates.assumed else [], dates.day_first
+    return [sentence] if order.assumed else [], order.day_first

@@ -12,7 +12,7 @@ import polars as pl
 from coterie.embeddings import GIVEN, is_given
 from coterie.errors import InputError, shown
 from coterie.frames import as_polars, is_a, unique
-from coterie.report import write_report
+from coterie.report import tallied, write_report
 from coterie.runs.origin import about_fit, plain_parameters, reading_of
 from coterie.runs.record import MARKER, OURS, Progress, recorded
 from coterie.runs.remarks import remark_on_language, remark_on_texts, remarks_on_dates
@@ -20,7 +20,7 @@ from coterie.runs.steps import texts_digest
 from coterie.runs.writing import added_names, run_content, write_run
 from coterie.storage.files import cannot
 from coterie.storage.folder import FolderLock, as_path, replaced
-from coterie.text.dates import column_of, read_dates, spelled
+from coterie.text.dates import column_of, spelled, survey_dates
 from coterie.text.inputs import is_unicode
 from coterie.topics import TopicModel
 from coterie.topics.collection import BATCH, TextStore
@@ -62,10 +62,7 @@ def save_report(model: TopicModel, path: str | Path, title: str | None = None) -
             beside,
             model,
             run_content(model, info, progress, doubts),
-            dates=rows.column(rows.date),
-            date_name=rows.date or "",
-            classes=rows.column(rows.classes),
-            class_name=rows.classes or "",
+            tallied(model, rows.tables(), rows.date, rows.classes, info["data"]["day_first"]),
         )
         beside.replace(path)
     except OSError as error:
@@ -105,12 +102,6 @@ class _Rows:
             here = [column.slice(start, len(part)).alias(name) for name, column in self.added.items()]
             yield part.hstack(here)
             start += len(part)
-
-    def column(self, name: str | None) -> pl.Series | None:
-        """One of the columns of dates and classes."""
-        if name is None:
-            return None
-        return pl.concat([table[name] for table in self.tables()])
 
 
 def _rows_of(model: TopicModel) -> _Rows:
@@ -180,11 +171,11 @@ def _about(
     remark_on_texts(model, store.skipped)
     remark_on_language(model, store)
     doubts, day_first = [], None
-    if (written := rows.column(rows.date)) is not None:
-        dates = read_dates(written)
-        progress.remarks += remarks_on_dates(dates, rows.date or "")
-        day_first = dates.day_first
-        doubts = [sentence] if dates.assumed and (sentence := dates.sentence(rows.date or "")) else []
+    if (date := rows.date) is not None:
+        order, unread = survey_dates(lambda: (table[date] for table in rows.tables()))
+        progress.remarks += remarks_on_dates(unread, date)
+        day_first = order.day_first
+        doubts = [sentence] if order.assumed and (sentence := order.sentence(date)) else []
     return doubts, {
         "command": "",
         "parameters": plain_parameters(model, GIVEN if is_given(model.embeddings_) else model.embeddings),

@@ -13,7 +13,7 @@ from coterie.text.inputs import listed
 _LOOKED_AT = 20_000
 
 if TYPE_CHECKING:
-    from coterie.text.dates import Dates
+    from coterie.text.dates import Unread
     from coterie.topics import TopicModel
     from coterie.topics.collection import TextStore
 
@@ -60,9 +60,8 @@ def remark_on_bytes(texts: TextStore) -> None:
         )
 
 
-def remarks_on_dates(dates: Dates, name: str) -> list[str]:
+def remarks_on_dates(bad: Unread | None, name: str) -> list[str]:
     """What to say about dates that cannot be read: they count as none."""
-    bad = dates.unread
     if bad is None:
         return []
     many = f"{bad.count:,} dates" if bad.count > 1 else "1 date"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from coterie.embeddings import Vectors
 from coterie.engines.records import forget
-from coterie.map.file import TextMap, write_map
+from coterie.map.file import write_map
 from coterie.progress import tell
 from coterie.report import write_report
+from coterie.report.facts import Facts
+from coterie.report.tally import Tally, Tallying
 from coterie.runs.record import (
     ADDED,
     EDITS,
@@ -38,7 +42,10 @@ from coterie.text.markup import readable
 from coterie.topics import TopicModel, state
 from coterie.topics import edits as log
 from coterie.topics.answers import assignments
+from coterie.topics.scores import Scores
 
+#: Texts whose positions are looked up together.
+_ROWS = 1 << 17
 _READABLE = pl.element().map_elements(readable, return_dtype=pl.String)
 
 
@@ -63,11 +70,9 @@ def write_run(
     state.write(model, staging / MODEL)
     write_topics(staging / TOPICS, model.topics.polars())
     with progress.timed("assign"):
-        kept, assigned = _write_assignments(staging, model, tables, info)
-    data = info["data"]
-    dates, classes = kept.get("date"), kept.get("label")
-    at = scores.position[collection.corpus.rows]
-    write_map(staging / MAP, TextMap(described.map, described.by_size, at, described.known))
+        tally, assigned = _write_assignments(staging, model, tables, info)
+    positions = partial(_positions, collection.corpus.rows, scores)
+    write_map(staging / MAP, described.map, described.by_size, described.known, model.n_texts_, positions)
     write_vectors(staging / EMBEDDINGS, model)
     (staging / EDITS).write_text(log.dumps(model.edits), encoding="utf-8")
     content = run_content(model, info, progress, doubts)
@@ -75,15 +80,7 @@ def write_run(
         content["steps"] = {
             **(info.get("steps") or fit_steps(model)), **described_steps(model), "assignments": assigned
         }  # fmt: skip
-    write_report(
-        staging / REPORT,
-        model,
-        content,
-        dates=dates,
-        date_name=data.get("date") or "",
-        classes=classes,
-        class_name=data.get("label") or "",
-    )
+    write_report(staging / REPORT, model, content, tally)
     write_record(staging, content)
 
 
@@ -122,14 +119,14 @@ def write_topics(path: Path, topics: pl.DataFrame) -> None:
 
 def _write_assignments(
     staging: Path, model: TopicModel, tables: Iterable[pl.DataFrame], info: dict[str, Any]
-) -> tuple[dict[str, pl.Series], str]:
-    """Write both tables; give back the columns of dates and classes, and the digest of the assignments."""
-    collection, scores = model.collection, model.state.scores
+) -> tuple[Tally, str]:
+    """Write both tables; give back the texts counted for the report, and the digest of the assignments."""
+    collection, scores, data = model.collection, model.state.scores, info["data"]
     assert collection is not None
     assert scores is not None
-    typos = collection.corpus.typos
-    kept: dict[str, list[pl.Series]] = {part: [] for part in ("date", "label") if info["data"].get(part)}
+    typos, numbers = collection.corpus.typos, Facts(model).numbers
     start, digest = 0, AssignmentsDigest(info["columns"])
+    counted = Tallying(data.get("date"), data.get("label"), data.get("day_first"))
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
         for rows in tables:
             some, copies = np.unique(collection.corpus.rows[start : start + len(rows)], return_inverse=True)
@@ -138,13 +135,20 @@ def _write_assignments(
             table.write(whole)
             sheet.write(whole)
             digest.add(whole)
-            for part, columns in kept.items():
-                columns.append(rows[info["data"][part]])
+            counted.add(numbers[scores.topic[some]][copies], rows)
             start += len(rows)
             forget(scores.topic)
             forget(collection.corpus.rows)
             tell("writing assignments", start, model.n_texts_, "texts")
-    return {part: pl.concat(columns) for part, columns in kept.items()}, digest.hexdigest()
+    return counted.tally(), digest.hexdigest()
+
+
+def _positions(rows: npt.NDArray[Any], scores: Scores) -> Iterator[npt.NDArray[np.float32]]:
+    """Where texts lie on the map, some at a time."""
+    for start in range(0, len(rows), _ROWS):
+        yield scores.position[rows[start : start + _ROWS]]
+        forget(scores.topic)
+        forget(rows)
 
 
 def added_names(columns: Iterable[str]) -> dict[str, str]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import load, save
+from safetensors.numpy import load
 
 from coterie.errors import InputError
 from coterie.storage.files import AGAIN, cannot, opened
@@ -18,8 +22,14 @@ from coterie.storage.files import AGAIN, cannot, opened
 Array = NDArray[Any]
 
 MAX_BYTES = 1 << 33
-#: What numpy and safetensors both have.
-_KINDS = frozenset(map(np.dtype, ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
+#: What numpy and safetensors both have, and how safetensors calls it, in the order of its files.
+_KINDS = {
+    np.dtype(kind): name
+    for kind, name in {
+        "u8": "U64", "i8": "I64", "f8": "F64", "f4": "F32", "u4": "U32", "i4": "I32", "u2": "U16",
+        "i2": "I16", "i1": "I8", "u1": "U8", "?": "BOOL",
+    }.items()
+}  # fmt: skip
 #: Rows or columns of an array without numbers: a file of a few bytes can claim any.
 _LONGEST_EMPTY = 1 << 20
 RESERVED = "__metadata__"  # the one name that the format keeps for itself
@@ -34,25 +44,60 @@ class Written(NamedTuple):
 
 def savable(dtype: np.dtype[Any]) -> bool:
     """Can arrays of this type be written?"""
-    return dtype.newbyteorder("=") in _KINDS
+    return _plain(dtype) in _KINDS
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Array]) -> Written:
-    """Write a file that is not there yet; arrays come back with the byte order of this machine."""
-    plain = {
-        name: np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
-        for name, array in arrays.items()
-    }
-    size = sum(array.nbytes for array in plain.values())
+@dataclass(frozen=True)
+class Pieces:
+    """An array that is made while it is written: `make` gives its rows, some at a time."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    make: Callable[[], Iterable[Array]]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all of it."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Array | Pieces]) -> Written:
+    """Write a file that is not there yet; arrays come back with the byte order of this machine.
+
+    The file is the one that safetensors writes, which would need all of it in memory.
+    """
+    size = sum(array.nbytes for array in arrays.values())
     if size > MAX_BYTES:
         raise InputError(f"{path} would have {size:,} bytes, more than the {MAX_BYTES:,} that can be read")
-    data = save(plain)
+    kinds = list(_KINDS)
+    names = sorted(arrays, key=lambda name: (kinds.index(_plain(arrays[name].dtype)), name))
+    header, end = {}, 0
+    for name in names:
+        begin, end = end, end + arrays[name].nbytes
+        kind = _KINDS[_plain(arrays[name].dtype)]
+        header[name] = {"dtype": kind, "shape": list(arrays[name].shape), "data_offsets": [begin, end]}
+    head = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    digest, written = hashlib.sha256(), 0
     try:
         with path.open("xb") as file:
-            file.write(data)
+            for part in chain([len(head).to_bytes(8, "little"), head], *(_bytes(arrays[n]) for n in names)):
+                file.write(part)
+                digest.update(part)
+                written += len(part)
     except OSError as error:
         raise cannot(path, "written", error) from error
-    return Written(len(data), hashlib.sha256(data).hexdigest())
+    return Written(written, digest.hexdigest())
+
+
+def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype.newbyteorder("=")
+
+
+def _bytes(array: Array | Pieces) -> Iterator[Any]:
+    """The bytes of an array, some at a time."""
+    for piece in array.make() if isinstance(array, Pieces) else [array]:
+        yield np.ascontiguousarray(piece, dtype=_plain(array.dtype)).reshape(-1).view(np.uint8).data
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Array], Written]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,15 +53,13 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class Dates:
-    """A column of dates, null where there is none, and how it was read.
+class Order:
+    """How the dates of a column are read.
 
     `day_first` is None where no date has the year at its end; `assumed` says that nothing in the column
     told day from month, with the date `example` as it was written.
     """
 
-    days: pl.Series
-    unread: Unread | None = None
     day_first: bool | None = None
     assumed: bool = False
     example: str = ""
@@ -79,6 +77,15 @@ class Dates:
         return f"the dates in column {name!r} have the {order} first, as {self.example!r} shows"
 
 
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """A column of dates, null where there is none, and how it was read."""
+
+    days: pl.Series
+    unread: Unread | None = None
+    order: Order = Order()
+
+
 def read_dates(values: Any, day_first: bool | None = None) -> Dates:
     """Dates of any kind as a column of dates.
 
@@ -90,19 +97,45 @@ def read_dates(values: Any, day_first: bool | None = None) -> Dates:
     [datetime.date(2025, 12, 31), datetime.date(2026, 2, 1)]
     """
     column = column_of(values, "dates")
-    if isinstance(column, pl.Series) and column.dtype in (pl.Date, pl.Datetime):
+    if _are_days(column):
         if isinstance(column.dtype, pl.Datetime):  # the day that it was where it was written
             column = column.dt.replace_time_zone(None)
         return Dates(column.cast(pl.Date).rename("date"))
-    text = pl.Series("date", [_written(value) for value in column], dtype=pl.String)
+    text = _texts(column)
     parts = _parts(text)
-    last = parts.filter(pl.col("last_year").is_not_null())
-    chosen, assumed, example = _order(last, day_first)
-    days = _days(parts, chosen is not False)
+    order = _order([parts], day_first)
+    days = _days(parts, order.day_first is not False)
     bad = (days.is_null() & text.is_not_null()).arg_true()
     row = int(bad[0]) if len(bad) else 0
     unread = Unread(len(bad), row + 1, text[row][:40]) if len(bad) else None
-    return Dates(days, unread, chosen, assumed, example)
+    return Dates(days, unread, order)
+
+
+def survey_dates(
+    columns: Callable[[], Iterable[pl.Series]], day_first: bool | None = None
+) -> tuple[Order, Unread | None]:
+    """How a column of dates that comes in parts is read as a whole, and what of it cannot be read.
+
+    >>> survey_dates(lambda: [pl.Series(["3/4/2025"]), pl.Series(["12/31/2025", "soon"])])
+    (Order(day_first=False, assumed=False, example='12/31/2025'), Unread(count=1, row=3, value='soon'))
+    """
+    order = _order((_parts(_texts(part)) for part in columns() if not _are_days(part)), day_first)
+    unread, start = None, 0
+    for part in columns():
+        bad = read_dates(part, order.day_first).unread
+        if bad is not None:
+            first = Unread(0, start + bad.row, bad.value) if unread is None else unread
+            unread = replace(first, count=first.count + bad.count)
+        start += len(part)
+    return order, unread
+
+
+def _are_days(column: Any) -> bool:
+    return isinstance(column, pl.Series) and column.dtype in (pl.Date, pl.Datetime)
+
+
+def _texts(column: Iterable[Any]) -> pl.Series:
+    return pl.Series("date", [_written(value) for value in column], dtype=pl.String)
 
 
 def _written(value: Any) -> str | None:
@@ -152,26 +185,32 @@ def _century(year: pl.Expr) -> pl.Expr:
     return pl.when(year < 100).then(short).otherwise(year)
 
 
-def _order(last: pl.DataFrame, wanted: bool | None) -> tuple[bool | None, bool, str]:
+def _order(parts: Iterable[pl.DataFrame], wanted: bool | None) -> Order:
     """Whether the day comes first in dates with the year at the end, if that is assumed, and an example."""
-    if not len(last):
-        return None, False, ""
-    a, b = last["a"], last["b"]
-    day_shown, month_shown = (a > 12) & (b <= 12), (b > 12) & (a <= 12)
-    if wanted is not None:
-        return wanted, False, ""
-    if not day_shown.any() and not month_shown.any():
+    any_last = False
+    shown = {True: 0, False: 0}  # dates that show the day first, and the month
+    first: dict[bool, tuple[str, str]] = {}  # the first of each, with what stands between its numbers
+    open_ = half_day = ""
+    for part in parts:
+        last = part.filter(pl.col("last_year").is_not_null())
+        any_last |= len(last) > 0
+        a, b = last["a"], last["b"]
+        for day_first, told in ((True, (a > 12) & (b <= 12)), (False, (b > 12) & (a <= 12))):
+            if told.any():
+                row = int(told.arg_true()[0])
+                first.setdefault(day_first, (last["text"][row], last["mark"][row]))
+                shown[day_first] += int(told.sum())
         # with dots only the day comes first anywhere
-        open_ = last.filter((pl.col("mark") != ".") & (pl.col("a") != pl.col("b")))
-        if not len(open_):
-            return True, False, ""
-        half_day = open_.filter(pl.col("text").str.contains(_HALF_DAY))
-        shown = half_day if len(half_day) else open_
-        return not len(half_day), True, shown["text"][0]
-    first = int(day_shown.sum()) >= int(month_shown.sum())
-    row = int((day_shown if first else month_shown).arg_true()[0])
-    usual = first and last["mark"][row] == "."
-    return first, False, "" if usual else last["text"][row]
+        doubtful = last.filter((pl.col("mark") != ".") & (pl.col("a") != pl.col("b")))["text"]
+        open_ = open_ or next(iter(doubtful), "")
+        half_day = half_day or next(iter(doubtful.filter(doubtful.str.contains(_HALF_DAY))), "")
+    if not any_last or wanted is not None:
+        return Order(wanted if any_last else None)
+    if first:
+        day_first = shown[True] >= shown[False]
+        text, mark = first[day_first]
+        return Order(day_first, example="" if day_first and mark == "." else text)
+    return Order(not half_day, assumed=bool(open_), example=half_day or open_)
 
 
 def _days(parts: pl.DataFrame, day_first: bool) -> pl.Series:

@@ -139,11 +139,13 @@ def trend(one: Comparison, share: Array, group: int) -> Trend:
     return "fell" if clear < 0 else ""
 
 
-def changes(groups: Ints, n_groups: int, dates: pl.Series, every: Period = "auto") -> Changes | None:
+def changes(
+    groups: Ints, n_groups: int, dates: pl.Series, every: Period = "auto", texts: Ints | None = None
+) -> Changes | None:
     """The last period against those before it; None where there is only one period.
 
     `groups` is the number of the group of each text, negative for texts that do not count, `dates` a column
-    of dates, null for texts without one.
+    of dates, null for texts without one. With `texts`, an entry stands for so many texts.
 
     >>> months = pl.Series([dt.date(2024, month, day) for month in (1, 2) for day in range(1, 29)] * 20)
     >>> groups = np.where(months.dt.month() == 2, np.arange(1120) % 2, 0)  # the second group begins then
@@ -155,6 +157,7 @@ def changes(groups: Ints, n_groups: int, dates: pl.Series, every: Period = "auto
         raise InputError(f"one value per text is needed: got {len(dates):,} for {len(groups):,} texts")
     there = dates.is_not_null().to_numpy() & (np.asarray(groups) >= 0)
     dates, groups = dates.filter(there), np.asarray(groups)[there]
+    texts = None if texts is None else texts[there]
     unit = chosen_period(dates, every)
     starts = periods(dates, unit)
     known, days = starts.unique().sort().to_list(), sorted(dates.unique())
@@ -164,7 +167,7 @@ def changes(groups: Ints, n_groups: int, dates: pl.Series, every: Period = "auto
     earlier = [start for start in known[:-1] if start >= year] or known[-2:-1]
     names = [f"{unit} before", "year before" if days[0] <= year else f"earlier {unit}s"]
     compared = {names[0]: earlier[-1:]} | ({names[1]: earlier} if len(earlier) > 1 else {})
-    cells = Cells.count(groups, n_groups, dates, starts)
+    cells = Cells.count(groups, n_groups, dates, starts, texts)
     seen = int(cells.of([*earlier, known[-1]]).any(axis=1).sum())
     tail = FALSE_ALARMS / (2 * seen * len(compared))
     now, wobble = cells.of(known[-1:]), dispersion(cells.by_period(earlier), tail)
@@ -185,20 +188,25 @@ def changes(groups: Ints, n_groups: int, dates: pl.Series, every: Period = "auto
     return Changes(unit, span, now.sum(axis=1), shares(now), found)
 
 
-def share_limits(groups: Ints, n_groups: int, dates: pl.Series | None = None) -> tuple[Array, Array]:
+def share_limits(
+    groups: Ints, n_groups: int, dates: pl.Series | None = None, texts: Ints | None = None
+) -> tuple[Array, Array]:
     """The limits of the share of each group in all texts, 95 % each; bursts are seen where there are dates.
+
+    With `texts`, an entry stands for so many texts.
 
     >>> [limit.round(2).tolist() for limit in share_limits(np.array([0, 0, 0, 1]), 2)]
     [[0.19, 0.01], [0.99, 0.81]]
     """
     groups = np.asarray(groups)
-    texts = np.bincount(groups[groups >= 0], minlength=n_groups)
+    there = groups >= 0
+    sizes = _counted(groups[there], None if texts is None else texts[there], n_groups)
     spread = np.ones(n_groups)
     if dates is not None:
-        there = dates.is_not_null().to_numpy() & (groups >= 0)
-        days = dates.filter(there)
-        spread = dispersion(Cells.count(groups[there], n_groups, days, days).counts, _TAIL)
-    return limits(texts, int(texts.sum()), spread, _TAIL)
+        there &= dates.is_not_null().to_numpy()
+        days, texts = dates.filter(there), None if texts is None else texts[there]
+        spread = dispersion(Cells.count(groups[there], n_groups, days, days, texts).counts, _TAIL)
+    return limits(sizes, int(sizes.sum()), spread, _TAIL)
 
 
 # --- counting
@@ -212,11 +220,13 @@ class Cells:
     starts: pl.Series
 
     @classmethod
-    def count(cls, groups: Ints, n_groups: int, dates: pl.Series, starts: pl.Series) -> Cells:
+    def count(
+        cls, groups: Ints, n_groups: int, dates: pl.Series, starts: pl.Series, texts: Ints | None = None
+    ) -> Cells:
         """Count texts by group and day."""
         day, first = np.unique(dates.to_physical().to_numpy(), return_index=True)
         number = np.searchsorted(day, dates.to_physical().to_numpy())
-        counts = np.bincount(groups * len(day) + number, minlength=n_groups * len(day))
+        counts = _counted(groups.astype(np.int64) * len(day) + number, texts, n_groups * len(day))
         return cls(counts.reshape(n_groups, len(day)), starts[first])
 
     def of(self, some: Sequence[dt.date]) -> Ints:
@@ -226,6 +236,12 @@ class Cells:
     def by_period(self, some: Sequence[dt.date]) -> Ints:
         """Texts of each group in each of some periods."""
         return np.stack([self.of([start]).sum(axis=1) for start in some], axis=1)
+
+
+def _counted(numbers: Ints, texts: Ints | None, many: int) -> Ints:
+    """How many texts have each number."""
+    counts = np.bincount(numbers, texts, many)  # of floats where there are weights, all of them whole
+    return counts.astype(np.int64)
 
 
 def shares(counts: Ints) -> Array:

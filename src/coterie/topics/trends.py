@@ -41,8 +41,8 @@ def as_dates(values: Any, day_first: bool | None = None) -> pl.Series:
     dates = read_dates(values, day_first)
     if dates.unread is not None:
         raise InputError(dates.unread.sentence)
-    if dates.assumed:
-        warnings.warn(f"{dates.sentence('dates')}; day_first=False reads them otherwise", stacklevel=3)
+    if dates.order.assumed:
+        warnings.warn(f"{dates.order.sentence('dates')}; day_first=False reads them otherwise", stacklevel=3)
     return dates.days
 
 

@@ -1,0 +1,198 @@
+"""Large fits: seconds and memory of each stage, at several numbers of texts and on several engines.
+
+    python benchmarks/scaling.py make FOLDER 1000000     # texts, in Parquet files of 250,000
+    python benchmarks/scaling.py fit FOLDER OUTCOMES     # one fit, appended to a file of outcomes
+    python benchmarks/scaling.py page                    # docs/scaling.md, from the outcomes that are kept
+
+Texts are made of the titles of `reddit`: the first third of one title, the second of another and the last of a third one of the same
+subreddit, so that words keep some of their company and hardly any text occurs twice. A fit runs in a process of its own. The peak of the
+resident set is read for each stage and includes files that are mapped into memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+#: Texts of a file.
+_FILE = 250_000
+#: Seconds between two looks at the memory of workers.
+_LOOK = 0.25
+
+
+def make(folder: Path, n_texts: int, seed: int = 0) -> None:
+    """Write so many texts; a longer collection begins with the texts of a shorter one."""
+    from coterie import datasets
+
+    collection = datasets.load("reddit")
+    words = [title.split() for title in collection.texts]
+    _, group = np.unique(np.asarray(collection.labels), return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    begins = np.searchsorted(group[order], np.arange(group.max() + 2))
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, start in enumerate(range(0, n_texts, _FILE)):
+        rng = np.random.default_rng([seed, number])
+        many = min(_FILE, n_texts - start)
+        one = rng.integers(0, len(words), many)
+        low, high = begins[group[one]], begins[group[one] + 1]
+        two, three = (order[low + (rng.random(many) * (high - low)).astype(np.int64)] for _ in range(2))
+        texts = [
+            " ".join(word for third, at in enumerate(titles) for word in _third(words[at], third))
+            for titles in zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
+        ]
+        pl.DataFrame({"text": texts}).write_parquet(folder / f"part-{number:05d}.parquet")
+
+
+def _third(words: list[str], number: int) -> list[str]:
+    """The first, second or last third of a title; none is empty, so short ones share words."""
+    many = len(words)
+    return words[many * number // 3 : max(many * (number + 1) // 3, many * number // 3 + 1)]
+
+
+def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, topics: int) -> None:
+    """Fit once, in this process, and append what it took to a file."""
+    from coterie.engines import open_executor
+    from coterie.progress import listening
+    from coterie.runs import fit_run
+    from coterie.text import read_texts
+    from coterie.topics import TopicModel
+
+    watch = Stages()
+    out = outcomes.parent / f"run-{os.getpid()}"
+    start = time.perf_counter()
+    source = read_texts(str(folder / "*.parquet"))
+    try:
+        with watch.workers(), listening(watch.heard):
+            if engine == "threads":
+                run = fit_run(source, out, TopicModel(topics), memory=memory)
+            else:
+                with open_executor(engine, workers) as executor:
+                    run = fit_run(source, out, TopicModel(topics), workers=executor, memory=memory)
+        seconds = time.perf_counter() - start
+        watch.ended()
+        info, written = run.info, sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+    outcome = {
+        "texts": info["data"]["texts"],
+        "distinct": info["distinct"],
+        "engine": engine,
+        "workers": workers,
+        "memory": memory,
+        "topics": topics,
+        "cores": len(os.sched_getaffinity(0)),
+        "machine": platform.machine(),
+        "seconds": round(seconds, 1),
+        "peak": round(max(stage["peak"] for stage in watch.stages), 1),
+        "worker_peak": round(watch.worker_peak, 1),
+        "written": written,
+        "stages": watch.stages,
+    }
+    with outcomes.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(outcome) + "\n")
+    print(json.dumps(outcome, indent=1))
+
+
+class Stages:
+    """Seconds and the peak of memory, in MB, of each stage that is reported."""
+
+    def __init__(self) -> None:
+        self.stages: list[dict[str, Any]] = []
+        self.worker_peak = 0.0
+        self._begun = 0.0
+
+    def heard(self, step: Any) -> None:
+        """A stage begins when another one is named."""
+        if not self.stages or self.stages[-1]["stage"] != step.stage:
+            self.ended()
+            self.stages.append({"stage": step.stage, "seconds": 0.0, "peak": 0.0})
+            Path("/proc/self/clear_refs").write_text("5")
+            self._begun = time.perf_counter()
+            print(time.strftime("%H:%M:%S"), step.stage, file=sys.stderr, flush=True)
+
+    def ended(self) -> None:
+        """Note what the current stage took."""
+        if self.stages:
+            last = self.stages[-1]
+            last["seconds"] = round(time.perf_counter() - self._begun, 2)
+            last["peak"] = round(_kilobytes("self", "VmHWM") / 1024, 1)
+            last["end"] = round(_kilobytes("self", "RssAnon") / 1024, 1)
+            print(f"   {last['seconds']} s, {last['peak']} MB", file=sys.stderr, flush=True)
+
+    @contextmanager
+    def workers(self) -> Iterator[None]:
+        """Watch the largest of the processes that this one starts."""
+        over = threading.Event()
+
+        def look() -> None:
+            while not over.wait(_LOOK):
+                for pid in _descendants(os.getpid()):
+                    self.worker_peak = max(self.worker_peak, _kilobytes(pid, "VmHWM") / 1024)
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+
+def _kilobytes(pid: int | str, name: str) -> float:
+    """A line of the status of a process; 0 if it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    return float(next((line.split()[1] for line in status.splitlines() if line.startswith(name)), 0))
+
+
+def _descendants(pid: int) -> list[int]:
+    try:
+        children = [
+            int(child)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
+    except OSError:
+        return []
+    return children + [below for child in children for below in _descendants(child)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("make")
+    one.add_argument("folder", type=Path)
+    one.add_argument("texts", type=int)
+    one = commands.add_parser("fit")
+    one.add_argument("folder", type=Path)
+    one.add_argument("outcomes", type=Path)
+    one.add_argument("--engine", default="threads")
+    one.add_argument("--workers", type=int, default=2)
+    one.add_argument("--memory", type=int, default=2_000_000_000)
+    one.add_argument("--topics", type=int, default=100)
+    given = parser.parse_args()
+    if given.command == "make":
+        make(given.folder, given.texts)
+    else:
+        fit(given.folder, given.outcomes, given.engine, given.workers, given.memory, given.topics)
+
+
+if __name__ == "__main__":
+    main()
