@@ -21,6 +21,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -33,27 +35,39 @@ _FILE = 250_000
 _LOOK = 0.25
 
 
-def make(folder: Path, n_texts: int, seed: int = 0) -> None:
-    """Write so many texts; a longer collection begins with the texts of a shorter one."""
+@cache
+def _titles() -> tuple[list[list[str]], Any, Any, Any]:
+    """The words of all titles, the subreddit of each, titles in the order of subreddits, and where each begins."""
     from coterie import datasets
 
     collection = datasets.load("reddit")
-    words = [title.split() for title in collection.texts]
     _, group = np.unique(np.asarray(collection.labels), return_inverse=True)
     order = np.argsort(group, kind="stable")
     begins = np.searchsorted(group[order], np.arange(group.max() + 2))
+    return [title.split() for title in collection.texts], group, order, begins
+
+
+def make(folder: Path, n_texts: int) -> None:
+    """Write so many texts; a longer collection begins with the texts of a shorter one."""
+    _titles()  # once, for all processes
     folder.mkdir(parents=True, exist_ok=True)
-    for number, start in enumerate(range(0, n_texts, _FILE)):
-        rng = np.random.default_rng([seed, number])
-        many = min(_FILE, n_texts - start)
-        one = rng.integers(0, len(words), many)
-        low, high = begins[group[one]], begins[group[one] + 1]
-        two, three = (order[low + (rng.random(many) * (high - low)).astype(np.int64)] for _ in range(2))
-        texts = [
-            " ".join(word for third, at in enumerate(titles) for word in _third(words[at], third))
-            for titles in zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
-        ]
-        pl.DataFrame({"text": texts}).write_parquet(folder / f"part-{number:05d}.parquet")
+    starts = range(0, n_texts, _FILE)
+    sizes = [(folder, number, min(_FILE, n_texts - start)) for number, start in enumerate(starts)]
+    with get_context("fork").Pool() as pool:
+        pool.starmap(_write, sizes, chunksize=1)
+
+
+def _write(folder: Path, number: int, many: int) -> None:
+    words, group, order, begins = _titles()
+    rng = np.random.default_rng(number)
+    one = rng.integers(0, len(words), many)
+    low, high = begins[group[one]], begins[group[one] + 1]
+    two, three = (order[low + (rng.random(many) * (high - low)).astype(np.int64)] for _ in range(2))
+    texts = [
+        " ".join(word for third, at in enumerate(titles) for word in _third(words[at], third))
+        for titles in zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
+    ]
+    pl.DataFrame({"text": texts}).write_parquet(folder / f"part-{number:05d}.parquet")
 
 
 def _third(words: list[str], number: int) -> list[str]:

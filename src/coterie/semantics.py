@@ -17,15 +17,18 @@ from scipy.sparse import coo_matrix, csr_matrix, diags, vstack
 
 from coterie.corpus.sequences import UNKNOWN, Sequences
 from coterie.engines import Block, Engine, as_engine
-from coterie.engines.base import pattern
+from coterie.engines.base import csr_view, pattern
 from coterie.engines.memory import rows as rows_of
 from coterie.errors import InputError
 from coterie.linalg.rows import unit_rows
 
 Array = npt.NDArray[np.float64]
 Gram = Literal["assc", "assc_n", "cov", "pcor"]
-#: Pairs of terms that are kept of a large collection, and those that are counted at a time.
-MOST_PAIRS, _EVENTS = 1 << 24, 1 << 27
+#: Pairs of terms that are kept of a large collection.
+MOST_PAIRS = 1 << 24
+#: Occurrences of pairs that are counted at a time: few where all of them may differ, as in the first texts
+#: of a collection, and more in a large one, where most occurred before. It has at least so many slices.
+_FEW_EVENTS, _EVENTS, _SLICES = 1 << 24, 1 << 27, 4
 #: Rows of terms worked on together.
 _ROWS = 4_096
 GRAMS: tuple[Gram, ...] = ("assc", "assc_n", "cov", "pcor")
@@ -62,13 +65,13 @@ def frequent_cooccurrence(X: Any, most: int = MOST_PAIRS) -> csr_matrix:
         while sum(part.nnz for part in kept) > most:
             least += 1
             kept = [_at_least(part, least) for part in kept]
-    return vstack(kept, format="csr", dtype=np.float64)
+    return vstack(kept, format="csr")
 
 
 def _slices(documents: Engine) -> list[int]:
     """Columns at which slices of terms begin, each with about as many pairs, and the number of columns."""
     events, df = documents.sum(_pair_events)
-    many = max(-(-int(events) // _EVENTS), 1)
+    many = max(-(-int(events) // _EVENTS), min(-(-int(events) // _FEW_EVENTS), _SLICES))
     edges = np.searchsorted(np.cumsum(df), np.linspace(0, df.sum(), many + 1)[1:-1])
     return [*np.unique([0, *edges]).tolist(), documents.n_terms]
 
@@ -85,20 +88,27 @@ def _pairs_of(documents: Engine, first: int, last: int, least: int) -> csr_matri
         present = pattern(block.X)
         return rows_of(present.T.tocsr(), first, last) @ diags(block.weights) @ present
 
-    counts = documents.sum(pairs).tocoo()
-    other = (counts.row + first != counts.col) & (counts.data > 0) & (counts.data >= least)
-    found = csr_matrix((counts.data[other], (counts.row[other], counts.col[other])), shape=counts.shape)
+    counts = csr_matrix(documents.sum(pairs))
+    counts.sort_indices()
+    own = np.repeat(np.arange(first, last, dtype=counts.indices.dtype), np.diff(counts.indptr))
+    found = _only(counts, (counts.indices != own) & (counts.data > 0) & (counts.data >= least))
     if found.data.max(initial=0.0) < 1 << 24:  # whole numbers, as long as weights are: nothing is rounded
-        narrow = found.astype(np.float32)
-        return narrow if (narrow.data == found.data).all() else found
+        narrow = found.data.astype(np.float32)
+        if (narrow == found.data).all():
+            found.data = narrow
     return found
 
 
 def _at_least(counts: csr_matrix, least: int) -> csr_matrix:
-    kept = counts.copy()
-    kept.data[kept.data < least] = 0.0
-    kept.eliminate_zeros()
-    return kept
+    return _only(counts, counts.data >= least)
+
+
+def _only(counts: csr_matrix, chosen: npt.NDArray[np.bool_]) -> csr_matrix:
+    """Some of the entries of a matrix."""
+    ends = np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])[counts.indptr]
+    return csr_view(
+        counts.data[chosen], counts.indices[chosen], ends.astype(counts.indptr.dtype), counts.shape
+    )
 
 
 def window_cooccurrence(
