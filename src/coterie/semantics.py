@@ -28,7 +28,7 @@ Gram = Literal["assc", "assc_n", "cov", "pcor"]
 MOST_PAIRS = 1 << 24
 #: Occurrences of pairs that are counted at a time: few where all of them may differ, as in the first texts
 #: of a collection, and more in a large one, where most occurred before. It has at least so many slices.
-_FEW_EVENTS, _EVENTS, _SLICES = 1 << 24, 1 << 27, 4
+_FEW_EVENTS, _EVENTS, _SLICES = 1 << 24, 1 << 26, 8
 #: Rows of terms worked on together.
 _ROWS = 4_096
 GRAMS: tuple[Gram, ...] = ("assc", "assc_n", "cov", "pcor")

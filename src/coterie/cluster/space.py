@@ -13,6 +13,7 @@ from coterie import weights as term_weights
 from coterie.cluster.texts import FLOAT, Floats
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
+from coterie.engines.records import Records
 from coterie.linalg.rows import row_product, unit_dense, unit_rows
 from coterie.linalg.svd import leading_vectors
 from coterie.progress import tell
@@ -22,6 +23,8 @@ Array = npt.NDArray[np.float64]
 
 #: Random vectors by which lengths of enriched texts are estimated, to about 6 %.
 _PROBES = 128
+#: Rows of random numbers that are drawn at a time.
+_ROWS = 4_096
 #: Passes over the documents before the one that reads the vectors off.
 _ITERATIONS = 4
 #: A term in fewer texts has no co-occurrence that another text could share.
@@ -68,16 +71,9 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     """
     idf = term_weights.idf(documents)
     enriched = enriched_terms(documents)
-    random = np.random.RandomState(1).standard_normal((len(idf), _PROBES)) / np.sqrt(_PROBES)
-    probes = row_product(enriched, random.astype(FLOAT))
     # the lengths are kept: blocks on disk are scaled anew on every pass
     scales = documents.records(FLOAT)
-
-    def measure(block: Block) -> None:
-        scales.put(block.start, _inverse_length(block, idf, probes))
-
-    for _ in documents.map(measure):
-        pass
+    _measure(documents, idf, enriched, scales)
 
     def scaled(block: Block) -> Block:
         return _scaled(block, idf, scales.get(block.start, block.start + block.X.shape[0]))
@@ -95,6 +91,21 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
 
     vectors, _ = leading_vectors(product, len(idf), min(dimensions, len(idf)), _ITERATIONS)
     return Space(idf, idf[:, None] * row_product(enriched, vectors))
+
+
+def _measure(documents: Engine, idf: Array, enriched: csr_matrix, scales: Records) -> None:
+    """Record about 1 / length of each enriched text."""
+    random, probes = np.random.RandomState(1), np.empty((len(idf), _PROBES), dtype=FLOAT)
+    for start in range(0, len(idf), _ROWS):
+        some = probes[start : start + _ROWS]
+        some[:] = random.standard_normal(some.shape) / np.sqrt(_PROBES)
+    probes = row_product(enriched, probes)
+
+    def measure(block: Block) -> None:
+        scales.put(block.start, _inverse_length(block, idf, probes))
+
+    for _ in documents.map(measure):
+        pass
 
 
 def enriched_terms(documents: Any, dtype: type[np.floating[Any]] = FLOAT) -> csr_matrix:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -31,6 +33,10 @@ from coterie.topics import edits as log
 from coterie.topics.collection import TextStore
 from coterie.topics.editing import adopt
 from coterie.topics.edits import checked_edits
+
+
+#: The option of the C library for the size of arrays that get memory of their own, and that size.
+_M_MMAP_THRESHOLD, _LARGE = -3, 1 << 20
 
 
 def fit_run(
@@ -92,10 +98,21 @@ def fit_run(
             about = _about(source, model, embeddings, edits_of(folder) if edits is None else edits)
             work = stack.enter_context(work_folder(folder, about, resume=resume))
             cluster = Cluster(workers, folder=work, journal=True)
+            _give_back_memory()
         return _fitted(
             source, folder, model, embeddings, edits, _Chosen(date, class_column), day_first, command,
             vectors_file, cluster,
         )  # fmt: skip
+
+
+def _give_back_memory() -> None:
+    """Let the system have the memory of large arrays as soon as they are not needed, where it can be told so.
+
+    Otherwise the system's library keeps some of it for later, and the peak grows with the number of passes.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
 
 
 def _about(source: TextSource, model: TopicModel, embeddings: Any, edits: Iterable[Edit]) -> dict[str, Any]:
