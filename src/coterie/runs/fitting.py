@@ -34,7 +34,6 @@ from coterie.topics.collection import TextStore
 from coterie.topics.editing import adopt
 from coterie.topics.edits import checked_edits
 
-
 #: The option of the C library for the size of arrays that get memory of their own, and that size.
 _M_MMAP_THRESHOLD, _LARGE = -3, 1 << 20
 
