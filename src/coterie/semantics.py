@@ -31,8 +31,10 @@ _ROWS = 4_096
 GRAMS: tuple[Gram, ...] = ("assc", "assc_n", "cov", "pcor")
 
 
-def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
-    """The number of texts that contain both terms of each pair: sparse, symmetric, zero diagonal.
+def cooccurrence(X: Any, weights: npt.ArrayLike | None = None, *, diagonal: bool = False) -> csr_matrix:
+    """The number of texts that contain both terms of each pair: sparse, symmetric.
+
+    The diagonal is zero; with `diagonal`, it has the number of texts that contain each term.
 
     >>> cooccurrence(np.array([[1, 2, 0], [1, 1, 1]])).toarray()
     array([[0., 2., 1.],
@@ -44,7 +46,8 @@ def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
         present = pattern(block.X)
         return present.T.tocsr() @ diags(block.weights) @ present
 
-    return _without_diagonal(as_engine(X, weights).sum(pairs))
+    counts = as_engine(X, weights).sum(pairs)
+    return counts if diagonal else without_diagonal(counts)
 
 
 def frequent_cooccurrence(X: Any, most: int = MOST_PAIRS) -> csr_matrix:
@@ -119,7 +122,7 @@ def window_cooccurrence(
     total = csr_matrix((n_terms, n_terms))
     for block, block_weights in zip(blocks, every, strict=False):
         total = total + _window_pairs(block, n_terms, window, block_weights)
-    return _without_diagonal((total + total.T).tocsr())
+    return without_diagonal((total + total.T).tocsr())
 
 
 def _per_block(weights: Any, single: bool) -> Iterator[Any]:
@@ -311,7 +314,8 @@ def _weighted(block: Block, rows: Any) -> Any:
     return diags(block.weights) @ rows
 
 
-def _without_diagonal(counts: csr_matrix) -> csr_matrix:
+def without_diagonal(counts: csr_matrix) -> csr_matrix:
+    """The counts of different terms; zeros are not stored."""
     table = counts.tocoo()
     other = (table.row != table.col) & (table.data != 0)
     return csr_matrix((table.data[other], (table.row[other], table.col[other])), shape=table.shape)

@@ -104,9 +104,9 @@ CONTENDERS: dict[str, Contender] = {
         Contender("nmf-i", "NMF_I", "#B8860B", _ours("NMF", **_DIVERGENCE), "D", "-."),
         Contender("gnmf", "GNMF", "#44AA99", _baseline("GraphNMF"), "v", "--"),
         Contender("symnmf", "SymNMF", "#56B4E9", _baseline("SymmetricNMF", max_iter=60), "^", "--"),
-        Contender("tnmf-e", "TNMF_E", "#AA4499", _ours("TermNMF", init="rows"), "o", "-"),
+        Contender("tnmf-e", "TNMF_E", "#AA4499", _ours("TermNMF"), "o", "-"),
         Contender("tnmf-i", "TNMF_I", "#661100",
-                  _ours("TermNMF", init="rows", inference="divergence"), "*", "-"),
+                  _ours("TermNMF", inference="divergence"), "*", "-"),
         # WWW 2015
         Contender("spherical-idf", "spherical k-means + idf", "#555555", _spherical_idf, "+", ":"),
         *(
