@@ -226,6 +226,29 @@ class TermCorrelation:
 
 
 @dataclass(frozen=True)
+class LessOuter:
+    """A symmetric matrix ``S − mmᵀ`` with a sparse S and a vector m; ``matrix @ Q`` does not form it."""
+
+    sparse: csr_matrix
+    vector: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """That of S."""
+        return len(self.vector), len(self.vector)
+
+    def __matmul__(self, factors: Array) -> Array:
+        """``SQ − m(mᵀQ)``."""
+        product: Array = self.sparse @ factors - np.multiply.outer(self.vector, self.vector @ factors)
+        return product
+
+    def toarray(self) -> Array:
+        """The matrix itself, dense."""
+        dense: Array = self.sparse.toarray() - np.outer(self.vector, self.vector)
+        return dense
+
+
+@dataclass(frozen=True)
 class TermGram:
     """A term × term matrix ``G = A (XᵀX − N μμᵀ) A`` with a diagonal A; only its products are computed.
 
@@ -284,6 +307,16 @@ class TermGram:
         mean = self.n_texts * np.outer(self.mean, self.mean[chosen])
         product: Array = self.scale[:, None] * (inner - mean) * self.scale[chosen]
         return product
+
+    def between(self, rows: csr_matrix) -> LessOuter:
+        """``R G Rᵀ`` for sparse rows R over the terms, in one pass over the documents."""
+        right = csr_matrix(diags(self.scale) @ rows.T)
+
+        def inner(block: Block) -> csr_matrix:
+            products = block.X @ right
+            return products.T.tocsr() @ _weighted(block, products)
+
+        return LessOuter(csr_matrix(self.documents.sum(inner)), np.sqrt(self.n_texts) * (right.T @ self.mean))
 
     def diagonal(self) -> Array:
         """``G[i, i]``."""
