@@ -34,8 +34,10 @@ _ROWS = 4_096
 GRAMS: tuple[Gram, ...] = ("assc", "assc_n", "cov", "pcor")
 
 
-def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
-    """The number of texts that contain both terms of each pair: sparse, symmetric, zero diagonal.
+def cooccurrence(X: Any, weights: npt.ArrayLike | None = None, *, diagonal: bool = False) -> csr_matrix:
+    """The number of texts that contain both terms of each pair: sparse, symmetric.
+
+    The diagonal is zero; with `diagonal`, it has the number of texts that contain each term.
 
     >>> cooccurrence(np.array([[1, 2, 0], [1, 1, 1]])).toarray()
     array([[0., 2., 1.],
@@ -47,7 +49,8 @@ def cooccurrence(X: Any, weights: npt.ArrayLike | None = None) -> csr_matrix:
         present = pattern(block.X)
         return present.T.tocsr() @ diags(block.weights) @ present
 
-    return _without_diagonal(as_engine(X, weights).sum(pairs))
+    counts = as_engine(X, weights).sum(pairs)
+    return counts if diagonal else without_diagonal(counts)
 
 
 def frequent_cooccurrence(X: Any, most: int = MOST_PAIRS) -> csr_matrix:
@@ -129,7 +132,7 @@ def window_cooccurrence(
     total = csr_matrix((n_terms, n_terms))
     for block, block_weights in zip(blocks, every, strict=False):
         total = total + _window_pairs(block, n_terms, window, block_weights)
-    return _without_diagonal((total + total.T).tocsr())
+    return without_diagonal((total + total.T).tocsr())
 
 
 def _per_block(weights: Any, single: bool) -> Iterator[Any]:
@@ -233,6 +236,29 @@ class TermCorrelation:
 
 
 @dataclass(frozen=True)
+class LessOuter:
+    """A symmetric matrix ``S − mmᵀ`` with a sparse S and a vector m; ``matrix @ Q`` does not form it."""
+
+    sparse: csr_matrix
+    vector: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """That of S."""
+        return len(self.vector), len(self.vector)
+
+    def __matmul__(self, factors: Array) -> Array:
+        """``SQ − m(mᵀQ)``."""
+        product: Array = self.sparse @ factors - np.multiply.outer(self.vector, self.vector @ factors)
+        return product
+
+    def toarray(self) -> Array:
+        """The matrix itself, dense."""
+        dense: Array = self.sparse.toarray() - np.outer(self.vector, self.vector)
+        return dense
+
+
+@dataclass(frozen=True)
 class TermGram:
     """A term × term matrix ``G = A (XᵀX − N μμᵀ) A`` with a diagonal A; only its products are computed.
 
@@ -292,6 +318,16 @@ class TermGram:
         product: Array = self.scale[:, None] * (inner - mean) * self.scale[chosen]
         return product
 
+    def between(self, rows: csr_matrix) -> LessOuter:
+        """``R G Rᵀ`` for sparse rows R over the terms, in one pass over the documents."""
+        right = csr_matrix(diags(self.scale) @ rows.T)
+
+        def inner(block: Block) -> csr_matrix:
+            products = block.X @ right
+            return products.T.tocsr() @ _weighted(block, products)
+
+        return LessOuter(csr_matrix(self.documents.sum(inner)), np.sqrt(self.n_texts) * (right.T @ self.mean))
+
     def diagonal(self) -> Array:
         """``G[i, i]``."""
         squares = self.documents.sum(_moments)[2]
@@ -321,7 +357,8 @@ def _weighted(block: Block, rows: Any) -> Any:
     return diags(block.weights) @ rows
 
 
-def _without_diagonal(counts: csr_matrix) -> csr_matrix:
+def without_diagonal(counts: csr_matrix) -> csr_matrix:
+    """The counts of different terms; zeros are not stored."""
     table = counts.tocoo()
     other = (table.row != table.col) & (table.data != 0)
     return csr_matrix((table.data[other], (table.row[other], table.col[other])), shape=table.shape)

@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix, diags
 
 from coterie import NMF, NystromSemantics, SphericalKMeans, weights
 from coterie.engines.base import pattern
+from coterie.linalg.rows import unit_rows
 from coterie.metrics import nmi
 from coterie.semantics import TermGram
 from coterie.weights import IdfWeights
@@ -99,7 +100,7 @@ def full(trial: Trial) -> dict[str, Any]:
     ``X G Xᵀ = W Wᵀ`` also holds for ``W = X A Xᵀ``, texts × texts and sparse: no eigenvalues are needed.
     """
     found = collection(trial.collection)
-    X = IdfWeights().fit_transform(found.X)
+    X = unit_rows(IdfWeights().fit_transform(found.X))  # as `NystromSemantics` has them
 
     def work() -> Found:
         W = csr_matrix(X @ diags(TermGram.of(X, _semantics(trial)).scale) @ X.T)

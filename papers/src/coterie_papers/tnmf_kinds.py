@@ -182,7 +182,7 @@ def learn(model: Any, X: csr_matrix) -> tuple[Ints, Floats | None]:
         return model.fit_predict(X), None
     from coterie.semantics import cooccurrence
 
-    memberships = model.fit_cooccurrence(cooccurrence(X)).transform(X)
+    memberships = model.fit_cooccurrence(cooccurrence(X, diagonal=model.diagonal)).transform(X)
     return strongest(memberships), memberships
 
 

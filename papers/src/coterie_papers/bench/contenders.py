@@ -54,20 +54,37 @@ def _spherical_idf(k: int, seed: int, settings: dict[str, Any]) -> Any:
     return make_pipeline(IdfWeights(), SphericalKMeans(k, **{"n_init": 1, "random_state": seed, **settings}))
 
 
+#: Settings of the space; others are of the clusterer.
+_SPACE = {
+    "sampled": "n_sampled",
+    "rank": "rank",
+    "of": "sampled",
+    "sampling": "sampling",
+    "unit_rows": "unit_rows",
+}
+
+
 def _nystrom(kind: str, clusterer: str) -> Make:
-    """Settings `sampled` (None for the exact form) and `rank` are of the space, others of the clusterer."""
+    """A clusterer in a space of sampled terms.
+
+    Of the settings, `sampled` (ℓ, None for the exact form), `rank`, `of` ("terms" or "texts"), `sampling` and
+    `unit_rows` are of the space, others of the clusterer.
+    """
 
     def make(k: int, seed: int, settings: dict[str, Any]) -> Any:
+        from sklearn.cluster import KMeans
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import FunctionTransformer
 
         from coterie import NMF, NystromSemantics, SphericalKMeans
 
         rest = dict(settings)
-        sampled, rank = rest.pop("sampled", 1000), rest.pop("rank", 100)
-        space = NystromSemantics(kind, n_sampled=sampled, rank=rank, random_state=seed)
+        chosen = {name: rest.pop(own) for own, name in _SPACE.items() if own in rest}
+        space = NystromSemantics(kind, **{"random_state": seed, **chosen})
         if clusterer == "spherical":
             return make_pipeline(space, SphericalKMeans(k, **{"n_init": 1, "random_state": seed, **rest}))
+        if clusterer == "kmeans":
+            return make_pipeline(space, KMeans(k, **{"n_init": 1, "random_state": seed, **rest}))
         nmf = NMF(k, **{"weights": None, "init": "rows", "random_state": seed, **rest})
         return make_pipeline(space, FunctionTransformer(both_signs), nmf)
 
@@ -104,9 +121,9 @@ CONTENDERS: dict[str, Contender] = {
         Contender("nmf-i", "NMF_I", "#B8860B", _ours("NMF", **_DIVERGENCE), "D", "-."),
         Contender("gnmf", "GNMF", "#44AA99", _baseline("GraphNMF"), "v", "--"),
         Contender("symnmf", "SymNMF", "#56B4E9", _baseline("SymmetricNMF", max_iter=60), "^", "--"),
-        Contender("tnmf-e", "TNMF_E", "#AA4499", _ours("TermNMF", init="rows"), "o", "-"),
+        Contender("tnmf-e", "TNMF_E", "#AA4499", _ours("TermNMF"), "o", "-"),
         Contender("tnmf-i", "TNMF_I", "#661100",
-                  _ours("TermNMF", init="rows", inference="divergence"), "*", "-"),
+                  _ours("TermNMF", inference="divergence"), "*", "-"),
         # WWW 2015
         Contender("spherical-idf", "spherical k-means + idf", "#555555", _spherical_idf, "+", ":"),
         *(
@@ -117,6 +134,11 @@ CONTENDERS: dict[str, Contender] = {
         *(
             Contender(f"nystrom-{kind}-nmf", f"{kind} + NMF", colour, _nystrom(kind, "nmf"),
                       _MARKERS[kind], "--")
+            for kind, colour in _NYSTROM.items()
+        ),
+        *(
+            Contender(f"nystrom-{kind}-kmeans", f"{kind} + k-means", colour, _nystrom(kind, "kmeans"),
+                      _MARKERS[kind], ":")
             for kind, colour in _NYSTROM.items()
         ),
         # SIGIR 2017
