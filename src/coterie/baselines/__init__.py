@@ -1,10 +1,11 @@
-"""Methods that the papers compare with, as estimators like all others."""
+"""Methods to compare with, earlier and later than those of the papers, as estimators like all others."""
 
 from coterie.baselines.graph import GraphNMF
+from coterie.baselines.gsdmm import GSDMM
 from coterie.baselines.kmeans import KMeansIdf
 from coterie.baselines.lda import GibbsLDA
 from coterie.baselines.orthogonal import OrthogonalNMF
 from coterie.baselines.rlsi import RLSI
 from coterie.baselines.symmetric import SymmetricNMF
 
-__all__ = ["RLSI", "GibbsLDA", "GraphNMF", "KMeansIdf", "OrthogonalNMF", "SymmetricNMF"]
+__all__ = ["GSDMM", "RLSI", "GibbsLDA", "GraphNMF", "KMeansIdf", "OrthogonalNMF", "SymmetricNMF"]

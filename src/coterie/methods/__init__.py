@@ -88,6 +88,7 @@ METHODS: dict[str, Method] = {
         _method("graph-nmf", "NMF regularised by a graph of similar texts", "coterie.baselines:GraphNMF"),
         _method("symmetric-nmf", "NMF of text similarities", "coterie.baselines:SymmetricNMF"),
         _method("lda", "LDA by Gibbs sampling (needs coterie[lda])", "coterie.baselines:GibbsLDA", alpha=0.1),
+        _method("gsdmm", "mixture with one topic per text, sampled (KDD 2014)", "coterie.baselines:GSDMM"),
     )
 }
 
@@ -106,7 +107,7 @@ def find(name: str) -> Method:
 
     >>> find("k-menas")
     Traceback (most recent call last):
-    coterie.errors.InputError: unknown method 'k-menas'; choose one of coterie, nmf, ..., lda
+    coterie.errors.InputError: unknown method 'k-menas'; choose one of coterie, nmf, ..., gsdmm
     """
     if not isinstance(name, str) or name not in METHODS:
         raise InputError(f"unknown method {shown(name)}; choose one of {', '.join(METHODS)}")
