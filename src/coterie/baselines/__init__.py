@@ -1,5 +1,6 @@
 """Methods to compare with, earlier and later than those of the papers, as estimators like all others."""
 
+from coterie.baselines.btm import BTM
 from coterie.baselines.graph import GraphNMF
 from coterie.baselines.gsdmm import GSDMM
 from coterie.baselines.kmeans import KMeansIdf
@@ -8,4 +9,4 @@ from coterie.baselines.orthogonal import OrthogonalNMF
 from coterie.baselines.rlsi import RLSI
 from coterie.baselines.symmetric import SymmetricNMF
 
-__all__ = ["GSDMM", "RLSI", "GibbsLDA", "GraphNMF", "KMeansIdf", "OrthogonalNMF", "SymmetricNMF"]
+__all__ = ["BTM", "GSDMM", "RLSI", "GibbsLDA", "GraphNMF", "KMeansIdf", "OrthogonalNMF", "SymmetricNMF"]

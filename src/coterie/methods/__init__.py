@@ -88,6 +88,7 @@ METHODS: dict[str, Method] = {
         _method("graph-nmf", "NMF regularised by a graph of similar texts", "coterie.baselines:GraphNMF"),
         _method("symmetric-nmf", "NMF of text similarities", "coterie.baselines:SymmetricNMF"),
         _method("lda", "LDA by Gibbs sampling (needs coterie[lda])", "coterie.baselines:GibbsLDA", alpha=0.1),
+        _method("btm", "biterm topic model: topics of pairs of terms (WWW 2013)", "coterie.baselines:BTM"),
         _method("gsdmm", "mixture with one topic per text, sampled (KDD 2014)", "coterie.baselines:GSDMM"),
     )
 }
