@@ -55,6 +55,19 @@ def method(name, **settings):
     return run
 
 
+def registered(name):
+    """A method of `coterie compare`."""
+
+    def run(data, k, seed):
+        from coterie import methods
+
+        model = methods.make(name, k, seed)
+        labels = model.fit_predict(data.X)
+        return Found(labels, methods.topic_terms(model, TOP))
+
+    return run
+
+
 def documents(data):
     """The words of each text as column numbers."""
     words = data.sequences().known()
@@ -96,13 +109,6 @@ def sklearn_lda(data, k, seed):
 
     model = LatentDirichletAllocation(k, random_state=seed)
     return Found(model.fit_transform(data.X).argmax(1), ranked(model.components_))
-
-
-def gsdmm(data, k, seed):
-    from gsdmm import GSDMM
-
-    model = GSDMM(k, random_state=seed)
-    return Found(model.fit_predict(data.X), ranked(model.components_))
 
 
 def biterm(data, k, seed):
@@ -244,7 +250,7 @@ COMPARED = {
     "sklearn-nmf": Compared("NMF, tf-idf (scikit-learn)", sklearn_nmf),
     "sklearn-lda": Compared("LDA (scikit-learn)", sklearn_lda, seeds=2),
     "lda": Compared("LDA, Gibbs (tomotopy)", method("lda"), seeds=2, needs=("tomotopy",)),
-    "gsdmm": Compared("GSDMM, one start", gsdmm, seeds=2),
+    "gsdmm": Compared("GSDMM, one start", registered("gsdmm"), seeds=2),
     "bitermplus": Compared("biterm topic model (bitermplus)", biterm, seeds=1, needs=("bitermplus",)),
     "spherical-idf": Compared("spherical k-means, idf", method("spherical-idf", n_init=10)),
     "nmf-ncut": Compared("NMF, Ncut weights (CIKM 2012)", method("nmf-ncut")),

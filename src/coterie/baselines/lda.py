@@ -5,29 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
+from coterie.baselines.counts import FRACTIONS, CountEstimator, Fractions
 from coterie.engines import Block, Engine
 from coterie.engines.base import csr_view
 from coterie.errors import InputError
-from coterie.estimator import TopicEstimator, check_choice, check_count, check_positive
+from coterie.estimator import check_choice, check_count, check_positive
 
 Array = npt.NDArray[np.float64]
-Fractions = Literal["refuse", "ceil"]
 
 #: Steps of the inference for a document: a fixed number, so that documents cannot influence each other.
 FOLD_IN_STEPS = 100
-#: Words that a sampler can be given; more is a matrix that does not hold counts.
-MOST_WORDS = 2**31 - 1
 #: Topics that tomotopy can number.
 MOST_TOPICS = 2**15 - 1
 
 
-class GibbsLDA(TopicEstimator):
+class GibbsLDA(CountEstimator):
     """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003) by collapsed Gibbs sampling.
 
     1. X contains counts. Each word of a document belongs to a topic; topics are resampled word by word, given
@@ -105,16 +103,14 @@ class GibbsLDA(TopicEstimator):
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         n_topics = check_count("n_topics", self.n_topics, self)
         n_iter = check_count("n_iter", self.n_iter, self)
-        check_choice("fractions", self.fractions, ("refuse", "ceil"), self)
+        check_choice("fractions", self.fractions, FRACTIONS, self)
         alpha = 50 / n_topics if self.alpha is None else check_positive("alpha", self.alpha, self)
         eta = check_positive("eta", self.eta, self)
         if n_topics > MOST_TOPICS:
             raise InputError(
                 f"The parameter 'n_topics' of GibbsLDA must be at most {MOST_TOPICS}, got {n_topics}"
             )
-        n_words = documents.sum(self._n_words)
-        if n_words > MOST_WORDS:
-            raise InputError(f"X must contain at most {MOST_WORDS} words for GibbsLDA, got {n_words:.0f}")
+        self._check_words(documents)
 
         seed = int(random.randint(2**31 - 1))
         texts = (text for block in documents.map(self._texts) for text in block)
@@ -127,33 +123,8 @@ class GibbsLDA(TopicEstimator):
     def _memberships(self, X: csr_matrix) -> Array:
         return fold_in(self._counts(X), self.components_, self.alpha_)
 
-    def _counts(self, X: csr_matrix) -> csr_matrix:
-        return whole(X, self.fractions)
-
-    def _n_words(self, block: Block) -> float:
-        return float(check_copies(block.weights) @ (self._counts(block.X) @ np.ones(block.X.shape[1])))
-
     def _texts(self, block: Block) -> list[list[str]]:
         return texts_of(self._counts(block.X), block.weights)
-
-
-def whole(X: csr_matrix, fractions: Fractions) -> csr_matrix:
-    """X with whole numbers only."""
-    up = np.ceil(X.data)
-    different = np.flatnonzero(up != X.data)
-    if different.size and fractions == "refuse":
-        raise InputError(
-            f"X must contain counts for GibbsLDA, got {X.data[different[0]]:g}; fractions='ceil' rounds up"
-        )
-    return csr_view(up, X.indices, X.indptr, X.shape) if different.size else X
-
-
-def check_copies(weights: Array) -> Array:
-    """Weights of rows, which must be whole numbers: a text cannot be given to the sampler in part."""
-    broken = weights[weights != np.rint(weights)]
-    if broken.size:
-        raise InputError(f"sample_weight must contain whole numbers for GibbsLDA, got {broken[0]:g}")
-    return weights
 
 
 def texts_of(X: csr_matrix, weights: Array) -> list[list[str]]:

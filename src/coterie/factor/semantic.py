@@ -274,7 +274,7 @@ class SemanticNMF(MultiplicativeNMF):
         counts = semantics.cooccurrence(documents) if given is None else given
         M = semantics.ppmi(counts, shift=self.negatives)
         Z, W = self._start(rows, random)
-        terms, objective = self._descend(rows, M, Z, steps.TermFactors.of(W, _core(W, M), M))
+        terms, objective = self._descend(rows, M, Z, steps.TermFactors.of(W, core(W, M), M))
         self.semantic_core_ = terms.S
         self._finish(rows, terms.W, objective)
 
@@ -314,7 +314,7 @@ def _indicator(X: csr_matrix, centers: Array) -> Array:
     return np.eye(len(centers))[np.asarray(X @ centers.T).argmax(axis=1)]
 
 
-def _core(W: Array, M: csr_matrix) -> Array:
+def core(W: Array, M: csr_matrix) -> Array:
     """A start for S: for each topic on its own the best factor of ``M ≈ s·wwᵀ``, ``s = wᵀMw / (wᵀw)²``."""
     square = np.einsum("mk,mk->k", W, W) ** 2
     strength = np.divide(np.einsum("mk,mk->k", W, M @ W), square, where=square > 0, out=np.zeros_like(square))

@@ -68,6 +68,7 @@ _PAPER: dict[str, Any] = {"solver": "clip", "init": "rows"}  # Algorithm 1 of th
 _COTERIE, _SPHERICAL = "coterie.cluster:Coterie", "coterie.cluster:SphericalKMeans"
 _NMF, _TERM_NMF = "coterie.factor.nmf:NMF", "coterie.factor.term:TermNMF"
 _SEMANTIC_NMF = "coterie.factor.semantic:SemanticNMF"
+_ANCHORS, _NMTF = "coterie.baselines:AnchorWords", "coterie.baselines:WordCooccurrenceNMTF"
 _PCOR = Step("coterie.factor.nystrom:NystromSemantics", {"kind": "pcor"})
 _IDF = Step("coterie.weights:IdfWeights")
 METHODS: dict[str, Method] = {
@@ -88,6 +89,11 @@ METHODS: dict[str, Method] = {
         _method("graph-nmf", "NMF regularised by a graph of similar texts", "coterie.baselines:GraphNMF"),
         _method("symmetric-nmf", "NMF of text similarities", "coterie.baselines:SymmetricNMF"),
         _method("lda", "LDA by Gibbs sampling (needs coterie[lda])", "coterie.baselines:GibbsLDA", alpha=0.1),
+        _method("btm", "biterm topic model: topics of pairs of terms (WWW 2013)", "coterie.baselines:BTM"),
+        _method("anchor-words", "topics from anchor words and co-occurrence (ICML 2013)", _ANCHORS),
+        _method("gsdmm", "mixture with one topic per text, sampled (KDD 2014)", "coterie.baselines:GSDMM"),
+        _method("wc-nmtf", "tri-factorisation of texts and co-occurrence (AAAI 2018)", _NMTF),
+        _method("seanmf", "joint NMF of texts and contexts of terms (WWW 2018)", "coterie.baselines:SeaNMF"),
     )
 }
 
@@ -106,7 +112,7 @@ def find(name: str) -> Method:
 
     >>> find("k-menas")
     Traceback (most recent call last):
-    coterie.errors.InputError: unknown method 'k-menas'; choose one of coterie, nmf, ..., lda
+    coterie.errors.InputError: unknown method 'k-menas'; choose one of coterie, nmf, ..., seanmf
     """
     if not isinstance(name, str) or name not in METHODS:
         raise InputError(f"unknown method {shown(name)}; choose one of {', '.join(METHODS)}")
