@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "See what coterie does with the built-in sample.",
     "fit": "Find the topics in a file of texts and write them to a run folder.",
     "topics": "Show the topics of a run.",
+    "search": "Find the texts of a run that fit a query.",
     "explore": "Explore and edit a run in the browser.",
     "assign": "Assign new texts to the topics of a run.",
     "edit": "Rename, merge or split topics, ban terms, pin texts.",
