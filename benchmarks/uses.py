@@ -2,7 +2,7 @@
 
     python benchmarks/uses.py [run [STEP …] | page]
 
-Steps are retrieval, expansion and recommend; what is done is kept in build/uses.json. `page` writes the tables of
+Steps are retrieval, expansion and recommendation; what is done is kept in build/uses.json. `page` writes the tables of
 docs/uses.md. Rules, settled before the figures were seen:
 
 - The default of `search` is the way with the highest mean nDCG@10 over the sets CHOSEN and both kinds of queries; the
@@ -21,11 +21,17 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.svm import LinearSVC
 
 from coterie import TopicModel, datasets
+from coterie.linalg.rows import unit_dense
+from coterie.metrics.classification import split
 from coterie.semantics import GRAMS
 from coterie.topics import search as searching
+from coterie.topics.recommend import diverse
+from coterie.topics.related import Terms
 from coterie.topics.search import Kernel, Search, query_counts
 
 ROOT = Path(__file__).parents[1]
@@ -36,6 +42,9 @@ TEXTS, QUERIES, DEPTH = 5_000, 300, 100
 #: Terms added by an expansion, as by default.
 ADDED = 10
 LENGTHS = ((1, 2), (3, 4), (5, 8), (9, 10**9))
+#: Subreddits, their titles that are fitted and others, users of each, titles that a user read, and candidates.
+SUBREDDITS, FITTED, ASKED, USERS, HISTORIES, CANDIDATES = 200, 50, 40, 5, (1, 3, 10), 100
+PROFILES, DIVERSITIES = ("tf-idf", "vectors", "tf-idf and vectors"), (0.0, 0.3)
 
 
 class Held:
@@ -103,9 +112,9 @@ def kernel_of(kind: str) -> Callable[[searching.Counted], searching.Way]:
     return type(f"Kernel_{kind}", (Kernel,), {"kind": kind})
 
 
-def ways() -> dict[str, tuple[Callable[[searching.Counted], searching.Way], ...]]:
+def ways() -> dict[str, Callable[[searching.Counted], searching.Way]]:
     """Those that can be asked for, with each kernel."""
-    kernels = {f"kernel {kind}": (kernel_of(kind),) for kind in GRAMS}
+    kernels = {f"kernel {kind}": kernel_of(kind) for kind in GRAMS}
     return {name: way for name, way in searching.WAYS.items() if name != "kernel"} | kernels
 
 
@@ -124,9 +133,113 @@ def retrieval(kept: dict, save: Callable[[], None]) -> None:
         save()
 
 
+# --- expansion
+
+
+def expanded(terms: Terms, row: csr_matrix) -> csr_matrix:
+    """A row of counts with the terms that `expand` adds, as counts of less than one."""
+    own = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+    own |= {added.term: added.weight for added in terms.added(row, ADDED)}
+    columns = np.array(sorted(own), dtype=np.int32)
+    return row_of(columns, np.array([own[column] for column in columns]), row.shape[1])
+
+
+def expansion(kept: dict, save: Callable[[], None]) -> None:
+    for name in (*CHOSEN, *CONFIRMED):
+        if name in kept:
+            continue
+        data = Held(name)
+        terms, figures = Terms(data.model), {}
+        for kind, queries in data.queries().items():
+            more = [(expanded(terms, query), label) for query, label in queries]
+            for by in ("bm25", "tf-idf"):
+                search = Search(data.model, data.collection, by)
+                figures[f"{by}, {kind}"] = [data.judged(search, queries)[1], data.judged(search, more)[1]]
+        kept[name] = {"retrieval": figures, "classification": classified(data, terms)}
+        print(name, kept[name], flush=True)
+        save()
+
+
+def classified(data: Held, terms: Terms) -> list[list[float]]:
+    """For each range of lengths: test texts, and the accuracy without and with expansion of all texts."""
+    counts = data.model.vectorizer_.transform(data.texts)
+    counts.sort_indices()
+    codes = np.unique(data.labels, return_inverse=True)[1]
+    train, test = split(codes, 0.2, 0)
+    more = vstack([expanded(terms, row) for row in counts], format="csr")
+    right = []
+    for some in (counts, more):
+        rows = TfidfTransformer(sublinear_tf=False).fit(some[train]).transform(some)
+        machine = LinearSVC(random_state=0, max_iter=10_000).fit(rows[train], codes[train])
+        right.append(machine.predict(rows[test]) == codes[test])
+    n_terms = np.diff(counts.indptr)[test]
+    ranges = [(n_terms >= least) & (n_terms <= most) for least, most in LENGTHS]
+    return [[int(at.sum()), *(float(found[at].mean()) for found in right)] for at in ranges if at.any()]
+
+
+# --- recommendation
+
+
+def recommendation(kept: dict, save: Callable[[], None]) -> None:
+    """Users of subreddits: some titles read, one held out among titles of other subreddits."""
+    if kept:
+        return
+    data = datasets.load("reddit")
+    random = np.random.default_rng(0)
+    texts, labels = np.array(data.texts, dtype=object), np.array(data.labels)
+    names, sizes = np.unique(labels, return_counts=True)
+    subreddits = random.permutation(names[sizes >= FITTED + ASKED])[:SUBREDDITS]
+    drawn = {
+        name: random.permutation(np.flatnonzero(labels == name))[: FITTED + ASKED] for name in subreddits
+    }
+    model = TopicModel(50).fit([text for rows in drawn.values() for text in texts[rows[:FITTED]]])
+    features = {name: features_of(model, texts[rows[FITTED:]]) for name, rows in drawn.items()}
+    hits: dict[str, dict[str, list[list[float]]]] = {"chosen": {}, "confirmed": {}}
+    for number, name in enumerate(subreddits):
+        part = hits["chosen" if number % 2 else "confirmed"]
+        for _ in range(USERS):
+            own = random.permutation(ASKED)
+            others = random.choice([other for other in subreddits if other != name], CANDIDATES - 1)
+            places = [(other, random.integers(ASKED)) for other in others]
+            for profile in PROFILES:
+                rows = np.stack(
+                    [features[name][profile][own[0]]] + [features[o][profile][at] for o, at in places]
+                )
+                for history in HISTORIES:
+                    read = features[name][profile][own[1 : history + 1]].sum(axis=0, keepdims=True)
+                    relevance = rows @ unit_dense(read)[0]
+                    for diversity in DIVERSITIES:
+                        # ties, as of texts that share no word, are broken at random
+                        order = random.permutation(CANDIDATES)
+                        best = order[
+                            diverse(rows[order], relevance[order], np.arange(CANDIDATES), 10, diversity)
+                        ]
+                        near = rows[best] @ rows[best].T
+                        said = [float(0 in best), float((near.sum() - np.trace(near)) / 90)]
+                        part.setdefault(f"{profile}, {history}, {diversity}", []).append(said)
+    kept |= {
+        part: {case: np.mean(each, axis=0).tolist() for case, each in cases.items()}
+        for part, cases in hits.items()
+    }
+    kept["users"] = {part: len(next(iter(cases.values()))) for part, cases in hits.items()}
+    print(json.dumps(kept, indent=1), flush=True)
+    save()
+
+
+def features_of(model: TopicModel, texts: np.ndarray) -> dict[str, np.ndarray]:
+    """Texts as unit rows in each of the profiles."""
+    counts, space = model.vectorizer_.transform(list(texts)), model.state.edited.scorer.method.space
+    words, vectors = space.words(counts).toarray(), np.asarray(space.text_vectors(counts))
+    return {
+        "tf-idf": words,
+        "vectors": vectors,
+        "tf-idf and vectors": np.hstack([words, vectors]) / np.sqrt(2),
+    }
+
+
 # --- main
 
-STEPS = {"retrieval": retrieval}
+STEPS = {"retrieval": retrieval, "expansion": expansion, "recommendation": recommendation}
 
 
 def main() -> None:

@@ -240,6 +240,19 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Recommended:
+    """A candidate that fits what somebody read: `row` is its row among the candidates.
+
+    `score` is the cosine with what was read, and `like` the text that was read which is most similar.
+    """
+
+    row: int
+    text: str
+    score: float
+    like: str
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """A branch of the topic tree: a topic, or two and more branches.
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "search": "Find the texts of a run that fit a query.",
     "explore": "Explore and edit a run in the browser.",
     "assign": "Assign new texts to the topics of a run.",
+    "recommend": "Recommend texts that are like those somebody read.",
     "edit": "Rename, merge or split topics, ban terms, pin texts.",
     "name": "Name topics with a language model of your choice.",
     "evaluate": "Measure the quality of the topics of a run.",

@@ -19,11 +19,12 @@ from coterie.engines import Cluster
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, check_flag, shown
 from coterie.progress import automatic
-from coterie.results import Assignments, Branch, Found, Related, Similar, Topics
+from coterie.results import Assignments, Branch, Found, Recommended, Related, Similar, Topics
 from coterie.storage.folder import as_path
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
 from coterie.topics import fitting, grouped
+from coterie.topics import recommend as recommending
 from coterie.topics import search as searching
 from coterie.topics import state as write
 from coterie.topics.answers import answers_to, memberships_of, score_texts, topic_ids
@@ -276,10 +277,21 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def expand(self, text: str, top: int = 10) -> list[Related]:
         """Terms that `text` does not contain but that are used like its words, each with its weight.
 
-        A text with all its own words weighs 1. `words` are the words of the text that brought a term.
+        The nearest come first. A weight of 1 would be that of a word of the text; `words` brought the term.
         """
         self._check_fitted()
         return searching.expand(self, text, top)
+
+    def recommend(
+        self, history: Any, candidates: Any, top: int = 10, *, diversity: float = 0.3
+    ) -> list[Recommended]:
+        """From texts that somebody read, those of the candidates that fit, the best first.
+
+        With a `diversity` above 0, up to 1, candidates like those before them come later. Texts of the
+        history and copies are left out. Embeddings do not count.
+        """
+        self._check_fitted()
+        return recommending.recommend(self, history, candidates, top, diversity)
 
     # --- topics
 

@@ -1,6 +1,7 @@
 """Related terms: those that are used like the terms of a text, and what each is worth beside them.
 
-Search by meaning on the live page, `TopicModel.search` and `TopicModel.expand` all read them here.
+Search by meaning, on the live page and by `TopicModel.search`, has related terms for each word of a query;
+`TopicModel.expand` has those near to a text as a whole, which finds more (docs/uses.md).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
 from coterie.linalg.rows import unit_dense
 
@@ -25,6 +27,8 @@ _MOST, _NEAR = 12, 0.2
 _LEAST_TEXTS, _HALF = 3, 5.0
 #: A related word counts for less than the word itself.
 _LESS = 0.7
+#: Words that say at least this part of what the strongest says have brought a term.
+_STRONG = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,22 @@ class Meaning:
         return sum(self.worth[column] for column in self.known) or 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A term near to a whole text, `weight` beside a word of the text, and the `sources` that brought it."""
+
+    term: int
+    weight: float
+    sources: tuple[int, ...]
+
+
 class Terms:
     """The terms of a model, and which of them are near each other."""
 
     def __init__(self, model: TopicModel):
         scorer = model.state.edited.scorer
         space = scorer.method.space
+        self._vectors = space.vectors
         self._units: Floats = unit_dense(space.vectors).astype(np.float32)
         self._weights = np.asarray(space.weights, dtype=np.float64)
         texts = model.vectorizer_.vocabulary_.document_frequency
@@ -85,6 +99,32 @@ class Terms:
             distinctive = min(self.weight(near.term), self.weight(near.source))
             worth[near.term] = _LESS * near.similarity * distinctive
         return Meaning(tuple(columns.tolist()), tuple(related), worth)
+
+    def added(self, text: csr_matrix, most: int) -> list[Added]:
+        """Terms that a text, one row of counts, does not have but whose vectors are nearest to its own.
+
+        The words that brought a term are those whose vectors agree most with its vector.
+        """
+        columns = text.indices
+        if not len(columns):
+            return []
+        alike = self._units @ unit_dense(text @ self._vectors)[0].astype(np.float32) * self._trust
+        alike[columns] = -1.0
+        rounded = np.round(alike, 6)
+        best = np.argsort(-rounded, kind="stable")[:most]
+        best = best[rounded[best] >= _NEAR]
+        shares = text.data[:, None] * (self._vectors[columns] @ self._vectors[best].T)
+        strong = shares >= _STRONG * shares.max(axis=0, initial=0.0)
+        most_telling = max(map(self.weight, columns.tolist()))
+        return [
+            Added(
+                term,
+                # a rare word is no better a sign of the text than the text itself
+                _LESS * float(rounded[term]) * min(1.0, most_telling / self.weight(term)),
+                tuple(columns[strong[:, number] & (shares[:, number] > 0)].tolist()),
+            )
+            for number, term in enumerate(best.tolist())
+        ]
 
     def distinctive(self, columns: Ints, most: int) -> Ints:
         """The most telling of some columns, in their order."""

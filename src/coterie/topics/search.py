@@ -273,11 +273,11 @@ def search(model: TopicModel, collection: Collection, query: str, top: int, by: 
 def expand(model: TopicModel, text: str, top: int) -> list[Related]:
     """What `TopicModel.expand` answers."""
     check_count("top", top, model)
-    counts = query_counts(model, text)
-    meaning, names = Terms(model).meaning(counts.indices), model.vectorizer_.vocabulary_.display
-    added = [(meaning.worth[near.term] / meaning.best, near) for near in meaning.related]
-    added.sort(key=lambda one: (-round(one[0], 6), one[1].term))
-    return [Related(names[near.term], weight, (names[near.source],)) for weight, near in added[:top]]
+    names = model.vectorizer_.vocabulary_.display
+    return [
+        Related(names[one.term], one.weight, tuple(names[source] for source in one.sources))
+        for one in Terms(model).added(query_counts(model, text), top)
+    ]
 
 
 def query_counts(model: TopicModel, text: str) -> csr_matrix:
