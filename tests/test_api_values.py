@@ -187,6 +187,7 @@ CALLS = {
     ),
     "coterie.metrics.diversity": plain(metrics.diversity, topics=TERMS),
     "coterie.metrics.svm_accuracy": plain(metrics.svm_accuracy, vectors=COUNTS, labels=CLASSES),
+    "coterie.metrics.svm_scores": plain(metrics.svm_scores, vectors=COUNTS, labels=CLASSES),
     "coterie.datasets.load": plain(datasets.load),
     "coterie.methods.find": plain(methods.find),
     "coterie.comparison.compare": plain(
@@ -196,6 +197,9 @@ CALLS = {
     **{f"TopicModel.{name}": of_model(name, texts=TEXTS) for name in ("assign", "predict", "embed")},
     "TopicModel.by_class": of_model("by_class"),
     "TopicModel.similar": of_model("similar", text="parcel"),
+    "TopicModel.search": of_model("search", query="parcel"),
+    "TopicModel.expand": of_model("expand", text="parcel"),
+    "TopicModel.recommend": of_model("recommend", history=TEXTS[:2], candidates=TEXTS),
     "TopicModel.over_time": of_model("over_time", dates=["2024-05-31"] * 12),
     "TopicModel.changes": of_model("changes", dates=["2024-05-31"] * 12),
     "TopicModel.hierarchy": of_model("hierarchy"),

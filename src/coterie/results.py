@@ -212,6 +212,47 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """A term related to a text that does not contain it: `weight` says how much it counts, `words` are the
+    words of the text that brought it.
+    """
+
+    term: str
+    weight: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A fitted text that a search found: `row` is its row number, `score` says how well it fits the query.
+
+    `words` are words of the query that the text contains, and `related` its words that are related to the
+    query, with what each adds to the score. `copies` is the number of texts with the same words.
+    """
+
+    row: int
+    text: str
+    topic: int
+    score: float
+    words: tuple[str, ...]
+    related: tuple[Related, ...]
+    copies: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Recommended:
+    """A candidate that fits what somebody read: `row` is its row among the candidates.
+
+    `score` is the cosine with what was read, and `like` the text that was read which is most similar.
+    """
+
+    row: int
+    text: str
+    score: float
+    like: str
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """A branch of the topic tree: a topic, or two and more branches.
 

@@ -7,14 +7,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
 
 from coterie import datasets, embeddings
 from coterie.cli import main
+from coterie.metrics import svm_scores
 from coterie.runs import open_run
 from coterie.storage.tables import read_csv
 from coterie.topics import fitting
@@ -298,6 +301,21 @@ def test_evaluate_against_classes_and_alone(fitted):
     assert "diversity" in alone
     assert "no column 'x'" in coterie("evaluate", fitted, "--class-column", "x", code=2).stderr
     assert "did you mean 'team'?" in coterie("evaluate", fitted, "--class-column", "teams", code=2).stderr
+
+
+def test_evaluate_trains_a_classifier_on_memberships_vectors_and_words(fitted, tickets):
+    found = json.loads(coterie("evaluate", fitted, "--class-column", "team", "--svm", "--json").stdout)
+    run, frame = open_run(fitted), pl.read_csv(tickets)
+    frame = frame.filter(pl.col("team").fill_null("") != "")
+    memberships = run.model.transform(frame["subject"])
+    memberships /= np.linalg.norm(memberships, axis=1, keepdims=True)
+    expected = svm_scores(memberships, frame["team"].to_list())
+    assert found["svm"][0] == {"features": "memberships", "dimensions": 3, **asdict(expected)}
+    assert [one["features"] for one in found["svm"]] == ["memberships", "vectors", "words (tf-idf)"]
+    assert all(one["n_train"] == 192 and one["n_test"] == 48 for one in found["svm"])
+    assert all(one["accuracy"] > 0.9 for one in found["svm"])  # each subject has words of its own
+    assert "macro-F1" in coterie("evaluate", fitted, "--class-column", "team", "--svm").stdout
+    assert "add --class-column COLUMN" in coterie("evaluate", fitted, "--svm", code=2).stderr
 
 
 def test_who_has_no_topic_hides_in_none(fitted, tmp_path):

@@ -6,12 +6,14 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from coterie.errors import InputError
-from coterie.metrics import svm_accuracy
+from coterie.metrics import svm_accuracy, svm_scores
 from coterie.metrics.classification import split
 
 
@@ -131,3 +133,24 @@ def test_import_of_the_metrics_loads_nothing_heavy():
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+@given(st.lists(st.integers(0, 3), min_size=8, max_size=30), st.integers(0, 5))
+@settings(max_examples=20, deadline=None)
+def test_macro_f1_is_the_mean_over_classes(labels, seed):
+    assume(len(set(labels)) < len(labels))
+    vectors = np.random.default_rng(seed).normal(size=(len(labels), 2)) + np.array(labels)[:, None]
+    scores = svm_scores(vectors, labels)
+    codes = np.unique(labels, return_inverse=True)[1]
+    train, test = split(codes, 0.2, 0)
+    assert (scores.n_train, scores.n_test) == (len(train), len(test))
+    assert scores.accuracy == svm_accuracy(vectors, labels)
+    predicted = np.full(len(test), codes[train[0]])
+    if len(set(codes[train])) > 1:
+        machine = LinearSVC(random_state=0, max_iter=10_000).fit(vectors[train], codes[train])
+        predicted = machine.predict(vectors[test])
+    each = []
+    for name in set(predicted) | set(codes[test]):
+        right = int(((predicted == name) & (codes[test] == name)).sum())
+        each.append(2 * right / int((predicted == name).sum() + (codes[test] == name).sum()))
+    assert scores.macro_f1 == pytest.approx(sum(each) / len(each))

@@ -33,7 +33,7 @@ from coterie.explore.schemas import (
     TopicShare,
     WholeText,
 )
-from coterie.explore.search import Meaning, MeaningIndex, Terms, Words
+from coterie.explore.search import MeaningIndex, Words
 from coterie.explore.selection import Filters, Points, Selection
 from coterie.explore.texts import Texts, through_of
 from coterie.map.file import TextMap
@@ -47,6 +47,7 @@ from coterie.text.inputs import text_batches
 from coterie.topics import TopicModel
 from coterie.topics.answers import assignments, record, score_texts
 from coterie.topics.memberships import calibrated
+from coterie.topics.related import Meaning, Terms
 
 Floats = npt.NDArray[np.float32]
 

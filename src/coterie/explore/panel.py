@@ -22,7 +22,6 @@ from coterie.explore.schemas import (
     TopicDetail,
 )
 from coterie.explore.schemas_findings import Change, Findings
-from coterie.explore.search import Terms
 from coterie.explore.texts import Texts
 from coterie.map.colours import colours
 from coterie.map.layout import TopicMap
@@ -33,6 +32,7 @@ from coterie.report.tally import Tally
 from coterie.results import Topic
 from coterie.topics import TopicModel
 from coterie.topics.changes import Changes, changes
+from coterie.topics.related import Terms
 
 Ints = npt.NDArray[np.int64]
 

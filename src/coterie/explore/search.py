@@ -7,29 +7,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix
 
 from coterie.explore.caches import Recent
-from coterie.linalg.rows import unit_dense
 from coterie.text.unspaced import CHARACTER
 from coterie.topics import TopicModel
+from coterie.topics.collection import counts_of
+from coterie.topics.related import Meaning
 
 Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.integer[Any]]
 
-#: Terms related to one term of a query, and from which similarity on.
-_MOST, _NEAR = 12, 0.2
-#: A term in fewer texts says too little about its use; in so many it is half believed.
-_LEAST_TEXTS, _HALF = 3, 5.0
-#: A related word counts for less than the word itself.
-_LESS = 0.7
 _KEPT = 8
 
 #: Words of a query that are looked for.
@@ -147,75 +141,6 @@ def _end(text: str, end: int) -> int:
 # --- by meaning
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A term near to another: both are columns. `similarity` is the cosine, less for a rare term."""
-
-    term: int
-    source: int
-    similarity: float
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a query means: columns it names, columns near to those, and what each is worth."""
-
-    known: tuple[int, ...]
-    related: tuple[Near, ...]
-    worth: dict[int, float] = field(default_factory=dict)
-
-    @property
-    def best(self) -> float:
-        """What a text is worth that holds all terms of the query."""
-        return sum(self.worth[column] for column in self.known) or 1.0
-
-
-class Terms:
-    """The terms of a model, and which of them are near each other."""
-
-    def __init__(self, model: TopicModel):
-        scorer = model.state.edited.scorer
-        space = scorer.method.space
-        self._units: Floats = unit_dense(space.vectors).astype(np.float32)
-        self._weights = np.asarray(space.weights, dtype=np.float64)
-        texts = model.vectorizer_.vocabulary_.document_frequency
-        self._trust: Floats = np.where(texts >= _LEAST_TEXTS, texts / (texts + _HALF), 0.0).astype(np.float32)
-        self._trust[list(scorer.banned)] = 0.0
-
-    def near(self, columns: Ints, without: Ints, most: int = _MOST, least: float = _NEAR) -> list[Near]:
-        """For each of the columns the nearest others, those of `without` left out."""
-        related = []
-        for column in columns.tolist():
-            alike = self._units @ self._units[column] * self._trust
-            alike[without] = -1.0
-            best = np.argpartition(-alike, min(most, len(alike) - 1))[:most]
-            best = best[np.lexsort((best, -np.round(alike[best], 6)))]
-            related += [Near(int(at), column, float(alike[at])) for at in best if alike[at] >= least]
-        return related
-
-    def meaning(self, columns: Ints) -> Meaning:
-        """What a query of these columns means."""
-        best: dict[int, Near] = {}
-        for near in self.near(columns, columns):
-            if near.term not in best or near.similarity > best[near.term].similarity:
-                best[near.term] = near
-        related = sorted(best.values(), key=lambda near: (-round(near.similarity, 6), near.term))
-        worth = {column: self.weight(column) for column in columns.tolist()}
-        for near in related:  # a rare word is no better a sign of the query than the query itself
-            distinctive = min(self.weight(near.term), self.weight(near.source))
-            worth[near.term] = _LESS * near.similarity * distinctive
-        return Meaning(tuple(columns.tolist()), tuple(related), worth)
-
-    def distinctive(self, columns: Ints, most: int) -> Ints:
-        """The most telling of some columns, in their order."""
-        best = np.argsort(-np.round(self._weights[columns], 9), kind="stable")[:most]
-        return columns[np.sort(best)]
-
-    def weight(self, column: int) -> float:
-        """How telling a term is."""
-        return float(max(self._weights[column], 0.1))
-
-
 class MeaningIndex:
     """Which texts hold each term: distinct texts by term, and the distinct text of each row."""
 
@@ -243,12 +168,7 @@ class MeaningIndex:
 
     def counts(self, texts: npt.NDArray[Any]) -> csr_matrix:
         """Counts of some distinct texts, which are in ascending order."""
-        parts = []
-        for block in self._engine.map(lambda block: block):
-            here = texts[(texts >= block.start) & (texts < block.start + block.X.shape[0])]
-            if len(here):
-                parts.append(block.X[here - block.start])
-        return vstack(parts, format="csr")
+        return counts_of(self._engine, texts)
 
     def distinct_scores(self, meaning: Meaning) -> Floats:
         """What each distinct text is worth for a query; 1 holds all of its terms."""

@@ -14,11 +14,12 @@ from coterie.explore.caches import Once, Recent
 from coterie.explore.marks import Located, Locator, Mark, joined
 from coterie.explore.rows import Rows
 from coterie.explore.schemas import Match, Text, Through
-from coterie.explore.search import Meaning, Near, Words
+from coterie.explore.search import Words
 from coterie.explore.selection import Filters
 from coterie.results import Reason
 from coterie.runs.vectors import KeptVectors
 from coterie.topics import TopicModel
+from coterie.topics.related import Meaning, Near
 
 #: Characters of a text in a list, and of one that is looked at by itself.
 SHOWN, WHOLE = 2000, 100_000

@@ -2,7 +2,7 @@
 
 # What is heavy (scikit-learn, polars, scipy.optimize) is imported by the functions that need it. The modules
 # here are imported at once: `coherence` is a module and a function, and the name must mean the function.
-from coterie.metrics.classification import svm_accuracy
+from coterie.metrics.classification import SvmScores, svm_accuracy, svm_scores
 from coterie.metrics.clustering import (
     ClusteringScores,
     accuracy,
@@ -18,6 +18,7 @@ from coterie.metrics.coherence import coherence, diversity
 
 __all__ = [
     "ClusteringScores",
+    "SvmScores",
     "accuracy",
     "ari",
     "cluster_table",
@@ -29,4 +30,5 @@ __all__ = [
     "nmi",
     "purity",
     "svm_accuracy",
+    "svm_scores",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from scipy.sparse import csr_matrix, vstack
 
 from coterie.corpus.counting import Corpus
 from coterie.corpus.stored import PART_BYTES, PART_ROWS, TextParts
@@ -320,6 +321,16 @@ def in_batches(texts: pl.Series) -> Iterator[pl.Series]:
 def as_strings(texts: pl.Series) -> pl.Series:
     """Texts as strings: tokens with spaces between them."""
     return texts if texts.dtype == pl.String else texts.list.join(" ")
+
+
+def counts_of(engine: Engine, rows: Ints) -> csr_matrix:
+    """Counts of some distinct texts, which are in ascending order."""
+    parts = []
+    for block in engine.map(lambda block: block):
+        here = rows[(rows >= block.start) & (rows < block.start + block.X.shape[0])]
+        if len(here):
+            parts.append(block.X[here - block.start])
+    return vstack(parts, format="csr")
 
 
 def without_columns(counts: Any, columns: Sequence[int]) -> Any:

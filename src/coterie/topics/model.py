@@ -15,16 +15,17 @@ from sklearn.exceptions import NotFittedError
 from coterie.cluster.n_topics import NumberOfTopics
 from coterie.corpus.vectorizer import Vectorizer
 from coterie.embeddings import Vectors
-from coterie.engines import Block, Cluster
+from coterie.engines import Cluster
 from coterie.engines.threads import one_blas_thread
 from coterie.errors import InputError, check_flag, shown
-from coterie.estimator import check_count
 from coterie.progress import automatic
-from coterie.results import Assignments, Branch, Similar, Topics
+from coterie.results import Assignments, Branch, Found, Recommended, Related, Similar, Topics
 from coterie.storage.folder import as_path
 from coterie.text.boilerplate import Boilerplate
 from coterie.text.inputs import text_batches
 from coterie.topics import fitting, grouped
+from coterie.topics import recommend as recommending
+from coterie.topics import search as searching
 from coterie.topics import state as write
 from coterie.topics.answers import answers_to, memberships_of, score_texts, topic_ids
 from coterie.topics.collection import BATCH, Collection, TextStore
@@ -262,31 +263,35 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
     def similar(self, text: str, top: int = 10, *, embeddings: Any = None) -> list[Similar]:
         """The most similar fitted texts; they need not share a word with `text`."""
         collection = self._with_texts("similar texts are looked for among the fitted ones")
-        if not isinstance(text, str):
-            raise InputError(f"text must be a string, got {type(text).__name__}")
-        check_count("top", top, self)
-        wanted, scorer = self.embed([text], embeddings=embeddings)[0], self.state.edited.scorer
+        return searching.similar(self, collection, text, top, embeddings)
 
-        def nearest(block: Block) -> tuple[Ints, Array]:
-            rows = slice(block.start, block.start + block.X.shape[0])
-            own = None if collection.embeddings is None else collection.embeddings[rows]
-            near = np.round(scorer.score(block.X, own).vectors @ wanted, 9)
-            best = np.argsort(-near, kind="stable")[:top]
-            return best + block.start, near[best]
+    def search(self, query: str, top: int = 10, *, by: str = searching.DEFAULT) -> list[Found]:
+        """The fitted texts that fit a query best, each with the words through which it was found.
 
-        with one_blas_thread():
-            parts = list(collection.corpus.engine.map(nearest))
-        rows, near = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-        best = np.argsort(-near, kind="stable")[:top]
-        best = best[near[best] > 0]
-        numbers = collection.first[rows[best]]
-        texts = collection.texts.at(numbers)
-        assert self.state.scores is not None
-        ids = topic_ids(self)[self.state.scores.topic[rows[best]]]
-        return [
-            Similar(number, texts[number], int(topic), float(cosine))
-            for number, topic, cosine in zip(numbers.tolist(), ids, near[best], strict=True)
-        ]
+        `by` is how they are scored: "vectors" (the cosine of vectors, without embeddings), "meaning" (as on
+        the live page), "kernel" (xᵀGy with the covariance of terms as G), "bm25" or "tf-idf".
+        """
+        collection = self._with_texts("a search looks among the fitted texts")
+        return searching.search(self, collection, query, top, by)
+
+    def expand(self, text: str, top: int = 10) -> list[Related]:
+        """Terms that `text` does not contain but that are used like its words, each with its weight.
+
+        The nearest come first. A weight of 1 would be that of a word of the text; `words` brought the term.
+        """
+        self._check_fitted()
+        return searching.expand(self, text, top)
+
+    def recommend(
+        self, history: Any, candidates: Any, top: int = 10, *, diversity: float = 0.3
+    ) -> list[Recommended]:
+        """From texts that somebody read, those of the candidates that fit, the best first.
+
+        With a `diversity` above 0, up to 1, candidates like those before them come later. Texts of the
+        history and copies are left out. Embeddings do not count.
+        """
+        self._check_fitted()
+        return recommending.recommend(self, history, candidates, top, diversity)
 
     # --- topics
 
