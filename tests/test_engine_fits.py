@@ -78,10 +78,10 @@ def test_workers_that_are_killed_change_nothing(texts, expected, tmp_path):
         ids = list(client.run(os.getpid).values())
 
         def kill() -> None:
-            passes = tmp_path / "run.work" / "passes-blocks"
+            work = tmp_path / "run.work"
             for pid, after in zip(ids[:2], (1, 4), strict=True):
                 deadline = time.monotonic() + 120
-                while time.monotonic() < deadline and len(list(passes.glob("*"))) < after:
+                while time.monotonic() < deadline and len(list(work.glob("*/passes-blocks/*"))) < after:
                     time.sleep(0.01)
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
@@ -163,6 +163,27 @@ def test_other_settings_are_not_resumed(texts, tmp_path, monkeypatch):
     run = fit_run(read_texts(texts, "title"), tmp_path / "run", TopicModel(5), memory=1 << 31)  # starts again
     assert run.model.n_topics_ == 5
     assert not (tmp_path / "run.work").exists()
+
+
+def test_a_late_task_of_a_fit_that_was_stopped_writes_nothing_into_another(tmp_path):
+    """A worker may be at a task still when its fit was killed and another has begun."""
+    from coterie.engines.values import write_value
+    from coterie.runs import work
+
+    def begun(topics):
+        with work.work_folder(tmp_path / "run", {"topics": topics}, resume=False) as folder:
+            Cluster(folder=folder).inside("tasks")
+            raise ZeroDivisionError
+
+    folders = []
+    for topics in (4, 5):
+        with pytest.raises(ZeroDivisionError):
+            begun(topics)
+        folders += (tmp_path / "run.work").glob("*/tasks")
+    with pytest.raises(InputError, match="could not be written"):
+        write_value(folders[0] / "encode-000000", 4)
+    assert [len(list(folder.glob("*"))) for folder in folders] == [0, 0]
+    write_value(folders[1] / "encode-000000", 5)
 
 
 def test_files_of_others_are_not_removed(texts, tmp_path):

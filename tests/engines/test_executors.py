@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from coterie.engines import clusters, open_executor, ordered, workers_of
 from coterie.errors import InputError
+from dask_processes import DaskProcesses
 
 KINDS = ["threads", "processes", "dask"]
 
@@ -374,6 +375,26 @@ def test_a_scheduler_that_runs_is_used_and_one_without_workers_named(monkeypatch
         told = pytest.raises(InputError, match="had no workers within 1 seconds")
         with told, open_executor("dask", scheduler=address):
             pass
+
+
+@pytest.mark.process
+def test_tasks_end_with_their_scheduler(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(clusters, "CONNECT_SECONDS", 5)
+    with DaskProcesses(tmp_path) as dask:
+        dask.start(None)
+        with open_executor("dask", scheduler=dask.address) as workers:
+            assert workers.submit(int, "1").result(60) == 1
+            results = ordered(workers, lambda x: time.sleep(600 * x), range(3))
+            next(results)
+            dask.kill_scheduler()
+            with pytest.raises(InputError, match="the Dask scheduler was lost, and the tasks with it"):
+                next(results)
+            until(lambda: workers.executor._client.status == "closed")
+            with pytest.raises(InputError, match="the Dask scheduler was lost"):
+                workers.submit(int, "1")
+            with pytest.raises(InputError, match="the Dask scheduler was lost"):
+                workers.n_workers()
+    assert capfd.readouterr().err == ""
 
 
 def test_dask_is_not_imported_unless_asked_for():

@@ -187,12 +187,12 @@ def fit(
 @contextmanager
 def _hint_to_resume(folder: Path) -> Iterator[None]:
     """Say what a fit that was stopped has left behind, and how it goes on."""
-    from coterie.runs.work import beside
+    from coterie.runs.work import beside, is_begun
 
     try:
         yield
     except BaseException:
-        if (left := beside(folder)).exists():
+        if is_begun(left := beside(folder)):
             click.echo(
                 safe(f"coterie: what was computed is in {left}; the same command with --resume goes on"),
                 err=True,

@@ -44,7 +44,7 @@ from coterie.corpus.vocabulary import Limits, display_forms
 from coterie.engines import Block, Cluster
 from coterie.engines.disk import write_block, write_index
 from coterie.engines.records import FileRecords, Records
-from coterie.engines.values import read_value, whole, write_value
+from coterie.engines.values import read_value, save_array, whole, write_value
 from coterie.progress import tell
 from coterie.text.analyzer import Analyzer
 
@@ -393,7 +393,7 @@ class _Steps:
 
     def _save(self, name: str, number: int, array: npt.NDArray[Any]) -> None:
         with whole(self.folder / f"{name}-{number:05d}.npy") as file:
-            np.save(file, array, allow_pickle=False)
+            save_array(file, array)
 
     def _load(self, name: str, number: int) -> npt.NDArray[Any]:
         """An array of which slices are needed."""

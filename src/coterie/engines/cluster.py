@@ -19,6 +19,7 @@ from coterie.engines.threads import ordered_map, usable_threads
 from coterie.engines.values import read_value, write_value
 from coterie.errors import InputError
 from coterie.progress import counted
+from coterie.storage.files import faults_reported
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -91,7 +92,8 @@ class Cluster:
     def inside(self, name: str) -> Path:
         """A folder of that name inside the folder, made where it is missing."""
         path = self.folder / name
-        path.mkdir(parents=True, exist_ok=True)
+        with faults_reported(path):
+            path.mkdir(exist_ok=True)  # but not the folder itself, if that is gone
         return path
 
     def clear(self) -> None:

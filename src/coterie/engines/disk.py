@@ -14,7 +14,7 @@ import numpy.typing as npt
 from coterie.engines.base import Block, Engine, csr_view
 from coterie.engines.records import FileRecords, Records
 from coterie.engines.threads import ordered_map, usable_threads
-from coterie.engines.values import whole
+from coterie.engines.values import save_array, whole
 from coterie.errors import InputError
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ def write_block(folder: Path, number: int, block: Block) -> None:
     """Write one block; it can be read together with others once there is an index of them."""
     with whole(_file(folder, number)) as file:
         for array in (block.X.data, block.X.indices, block.X.indptr, block.weights):
-            np.save(file, array, allow_pickle=False)
+            save_array(file, array)
 
 
 def write_index(folder: Path, starts: list[int], n_rows: int, n_terms: int) -> None:

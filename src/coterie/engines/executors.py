@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from coterie.engines import clusters
-from coterie.engines.processes import DYING, TRIES, ProcessPool
+from coterie.engines.processes import ProcessPool
 from coterie.engines.remote import packed, run, unpacked
 from coterie.engines.threads import usable_threads
 from coterie.errors import InputError
@@ -43,6 +43,8 @@ class Workers:
     #: Whether functions run in this process, and nothing is copied.
     in_process: bool
     count: Callable[[], int]
+    #: Seconds after which a cluster that has no workers is given up; None waits for some without end.
+    patience: float | None = None
 
     def n_workers(self) -> int:
         """How many tasks run at once; a cluster may have grown since the last call."""
@@ -79,12 +81,12 @@ def open_executor(kind: Kind, workers: int | None = None, scheduler: str | None 
                 f"the scheduler at {scheduler} has the workers that it has; leave out their number"
             )
         with clusters.remote_client(scheduler) as client:
-            yield workers_of(client)
+            yield replace(workers_of(client), patience=clusters.WORKER_SECONDS)
         return
     number = _checked(workers)
     if kind == "dask":
         with clusters.local_client(number) as client:
-            yield workers_of(client)
+            yield replace(workers_of(client), patience=clusters.WORKER_SECONDS)
         return
     pool = ThreadPoolExecutor(number) if kind == "threads" else ProcessPool(number)
     try:
@@ -109,8 +111,8 @@ def workers_of(executor: Any) -> Workers:
         return executor
     client = executor if hasattr(executor, "get_executor") else getattr(executor, "_client", None)
     if client is not None and hasattr(client, "nthreads"):
-        tasks = client.get_executor(pure=False, retries=0)
-        return Workers(tasks, False, lambda: sum(client.nthreads().values()))
+        tasks = clusters.Tasks(client)
+        return Workers(tasks, False, tasks.count)
     if not isinstance(executor, Executor):
         raise InputError(
             "workers must be a distributed.Client or a concurrent.futures.Executor, "
@@ -132,17 +134,33 @@ def ordered(workers: Workers, function: Callable[[S], T], items: Iterable[S]) ->
             if time.monotonic() - asked >= _SIZE_SECONDS:
                 ahead, asked = 2 * workers.n_workers(), time.monotonic()
             while len(waiting) >= ahead:
-                yield waiting.popleft().result()
+                yield _result(workers, waiting.popleft())
             waiting.append(
                 workers.submit(function, item) if sent is None else workers._submit_packed(sent, (item,))
             )
         while waiting:
-            yield waiting.popleft().result()
+            yield _result(workers, waiting.popleft())
     finally:  # the consumer stopped early, or a function failed: do not start what is not started
         for future in waiting:
             future.cancel()
         if workers.in_process:
             wait(waiting)
+
+
+def _result(workers: Workers, future: Future[T]) -> T:
+    """What a future gives, unless there is nobody to work on it."""
+    if workers.patience is None:
+        return future.result()
+    end = time.monotonic() + workers.patience
+    while not wait([future], _SIZE_SECONDS).done:
+        if workers.count():
+            end = time.monotonic() + workers.patience
+        elif time.monotonic() > end:
+            raise InputError(
+                f"all workers are gone, and none came within {workers.patience:g} seconds; "
+                "start some, then try again"
+            )
+    return future.result()
 
 
 def _checked(workers: int | None) -> int:
@@ -182,14 +200,9 @@ def _settle(inner: Future[bytes], outer: Future[Any]) -> None:
 
 
 def _said(error: BaseException) -> BaseException:
-    """An error of the machinery as a sentence; those of functions stay what they are."""
-    if clusters.died(error):
-        said = InputError(DYING.format(tries=TRIES))
-    elif clusters.lost(error) or isinstance(error, CancelledError):
-        said = InputError("the Dask scheduler was lost, and the tasks with it; start it again, and the work")
-    elif isinstance(error, BrokenExecutor):
-        said = InputError("the pool of processes is broken: one of them died; it may have run out of memory")
-    else:
+    """A pool that broke as a sentence; what functions raise stays what it is."""
+    if not isinstance(error, BrokenExecutor):
         return error
+    said = InputError("the pool of processes is broken: one of them died; it may have run out of memory")
     said.__cause__ = error
     return said

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.storage.files import faults_reported
+
 Array = npt.NDArray[Any]
 
 
@@ -83,14 +85,14 @@ class FileRecords(Records):
     def __init__(self, path: str | Path, n_rows: int, dtype: npt.DTypeLike, *, kept: bool = False):
         self.path, self.n_rows, self.dtype = Path(path), n_rows, np.dtype(dtype)
         self._array: Array | None = None
-        with self.path.open("ab") as file:  # what an earlier attempt wrote stays
+        with faults_reported(self.path), self.path.open("ab") as file:  # what an earlier attempt wrote stays
             file.truncate(n_rows * self.dtype.itemsize)
         if not kept:
             weakref.finalize(self, _unlink, str(self.path))
 
     def put(self, start: int, values: Array) -> None:
         """Write the records of the rows from `start` on."""
-        with self.path.open("r+b") as file:
+        with faults_reported(self.path), self.path.open("r+b") as file:
             file.seek(start * self.dtype.itemsize)
             file.write(np.ascontiguousarray(values, dtype=self.dtype.base).data)
 

@@ -7,6 +7,7 @@ worker belongs to the caller, not on the standard error of some machine.
 
 from __future__ import annotations
 
+import socket
 import threading
 import traceback
 import warnings
@@ -17,6 +18,8 @@ from typing import Any
 import cloudpickle
 
 from coterie.engines.threads import one_blas_thread
+from coterie.errors import InputError
+from coterie.storage.files import DEVICE_FAULTS, number
 
 _PROTOCOL = 5
 #: `coterie.engines.threads` maps inside threads of this name on the thread itself: a worker is one core.
@@ -61,6 +64,8 @@ def unpacked(outcome: bytes) -> Any:
 
 def _failed(error: Exception, caught: list[Warning]) -> bytes:
     where = "".join(traceback.format_exception(error))
+    if number(error.__cause__ or error) in DEVICE_FAULTS:  # the disks of workers differ
+        error = InputError(f"{error} (a worker on {socket.gethostname()})")
     error = error.with_traceback(None)
     error.__cause__ = error.__context__ = None
     try:

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_matrix, issparse
 
 from coterie.engines.base import csr_view
+from coterie.storage.files import faults_reported
 
 
 class NotPlain(TypeError):
@@ -28,13 +30,28 @@ class NotPlain(TypeError):
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """A file to write that becomes `path` when it is complete."""
     attempt = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    try:
-        with attempt.open("xb") as file:
-            yield file
-        os.replace(attempt, path)
-    except BaseException:
-        attempt.unlink(missing_ok=True)
-        raise
+    with faults_reported(path):
+        try:
+            with attempt.open("xb") as file:
+                yield file
+            os.replace(attempt, path)
+        except BaseException:
+            attempt.unlink(missing_ok=True)
+            raise
+
+
+class _Pieces:
+    """A file that numpy writes to as to any other object: where it knows the file, it does not say why
+    writing failed.
+    """
+
+    def __init__(self, file: IO[bytes]):
+        self.write = file.write
+
+
+def save_array(file: IO[bytes], array: npt.NDArray[Any]) -> None:
+    """Write an array, to be read by `numpy.load`."""
+    np.save(_Pieces(file), array, allow_pickle=False)
 
 
 def write_value(path: Path, value: Any) -> None:
@@ -51,7 +68,7 @@ def write_value(path: Path, value: Any) -> None:
     with whole(path) as file:
         file.write(len(shape).to_bytes(8, "little") + shape)
         for array in arrays:
-            np.save(file, array, allow_pickle=False)
+            save_array(file, array)
 
 
 def read_value(path: Path) -> Any:

@@ -27,7 +27,7 @@ _ABOUT = "work.json"
 
 @contextmanager
 def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
-    """The work folder of a run; it is removed when the block ends well, and kept if it does not.
+    """A folder inside the work folder of a run, which is removed when the block ends well, and kept if not.
 
     `about` says what is fitted and how, in plain values. With `resume` the folder of a fit that was stopped
     is used, otherwise it is emptied first.
@@ -40,11 +40,33 @@ def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterato
             f"{folder} is in use: another fit is working there; wait for it, or use another --out"
         )
     try:
-        _check(folder, hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest(), resume)
-        yield folder
+        digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+        _check(folder, digest, resume)
+        # a worker may still be at a task of a fit that was stopped: what it writes must not end up in another
+        (folder / digest[:16]).mkdir(exist_ok=True)
+        with _loss_told(folder):
+            yield folder / digest[:16]
         trees.remove(folder)
     finally:
         lock.release()
+
+
+@contextmanager
+def _loss_told(folder: Path) -> Iterator[None]:
+    """If something fails because the folder is gone, say so: each file in it would be told as missing."""
+    try:
+        yield
+    except Exception as error:
+        if is_begun(folder):
+            raise
+        raise InputError(
+            f"{folder} disappeared while the fit was working there; check the disk, then fit again"
+        ) from error
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a fit has begun to work in a folder, and another can go on."""
+    return (folder / _ABOUT).exists()
 
 
 def beside(run: Path) -> Path:

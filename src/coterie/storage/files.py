@@ -186,6 +186,15 @@ def cannot(path: str | Path, verb: str, error: BaseException) -> InputError:
     return InputError(f"{path} could not be {verb}: {what}; {remedy or ELSEWHERE}")
 
 
+@contextmanager
+def faults_reported(path: str | Path) -> Iterator[None]:
+    """What the system refuses while a file or folder is written is an error that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot(path, "written", error) from error
+
+
 def same_file(old: Path, new: Path) -> None:
     """The same file in another folder: a second name for it, or a copy where there are no such names."""
     try:

@@ -20,7 +20,7 @@ from typing import NamedTuple, Self, TypeVar
 
 from coterie.errors import InputError, shown
 from coterie.storage import trees
-from coterie.storage.files import DEVICE_FAULTS, cannot, number, spelled
+from coterie.storage.files import DEVICE_FAULTS, cannot, faults_reported, number, spelled
 from coterie.storage.locks import Lock, take
 from coterie.storage.trees import exchange
 
@@ -127,7 +127,7 @@ def replaced(
     if spelled(target) != str(target):
         raise InputError(f"{spelled(target)} cannot be written: the name is not UTF-8; choose another name")
     ours = frozenset(ours) | {marker}
-    with _faults_reported(folder):
+    with faults_reported(folder):
         _refuse_foreign(target, marker)
         target.parent.mkdir(parents=True, exist_ok=True)
         recover(target)
@@ -135,7 +135,7 @@ def replaced(
         sweep(target)
     staging, own = _beside(target, "new"), None
     try:  # from here on, for Ctrl-C may come as soon as the folder is made
-        with _faults_reported(folder):
+        with faults_reported(folder):
             own = _stage(staging)
         with _staging_faults_reported(folder, staging):
             yield staging
@@ -143,7 +143,7 @@ def replaced(
             raise ValueError(
                 f"the block has written no {marker!r}, without which the folder is not known as ours"
             )
-        with _faults_reported(folder):
+        with faults_reported(folder):
             trees.flush(staging)
             _put(staging, target, marker, ours, lock)
     finally:
@@ -408,14 +408,6 @@ def _unchanged(target: Path, before: tuple[int, int, int] | None) -> bool:
     if before is None and _leftovers(target, "old"):
         return False  # it is aside for a moment
     return before == _identity(target)
-
-
-@contextmanager
-def _faults_reported(folder: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise cannot(folder, "written", error) from error
 
 
 @contextmanager

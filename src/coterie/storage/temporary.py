@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from coterie.errors import InputError
-from coterie.storage.files import DEVICE_FAULTS, number
+from coterie.storage.files import DEVICE_FAULTS, cannot, number
 from coterie.storage.locks import Lock, take
 
 Kind = Literal["input", "texts", "counts", "rows", "uploads", "fit", "export", "explore", "model"]
@@ -69,14 +69,16 @@ class _Borrowed(TemporaryFolder):
 
 
 @contextmanager
-def report_full() -> Iterator[None]:
-    """If writing fails because the temporary folder is full, say so."""
+def report_full(folder: Path | None = None) -> Iterator[None]:
+    """If writing fails because the disk of a folder is full, say so; by default the temporary folder."""
     try:
         yield
     except Exception as error:
         code = number(error)
         if code not in DEVICE_FAULTS or isinstance(error, InputError):
             raise
+        if folder is not None:
+            raise cannot(folder, "written", error) from error
         raise InputError(
             f"temporary files could not be written to {tempfile.gettempdir()}: {os.strerror(code)}; "
             "free some space, or set TMPDIR to another folder"

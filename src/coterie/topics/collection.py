@@ -154,7 +154,7 @@ class TextStore:
         self._begun, digest = True, hashlib.sha256()
         if self._kept is not None and self._restored(self._kept / _READ):
             return
-        with report_full():
+        with report_full(self._kept):
             for rows, texts in self._joined(self.file):
                 for batch in texts:
                     digest.update("".join(map(repr, batch.to_list())).encode())
@@ -293,7 +293,7 @@ def collect(
     texts = source if isinstance(source, TextStore) else TextStore(source)
     folder = None
     try:
-        with report_full():
+        with report_full(None if cluster is None else cluster.folder):
             if cluster is None and texts.is_large():
                 folder = TemporaryFolder("counts")
                 cluster = Cluster(folder=folder.path)
