@@ -212,6 +212,19 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
+class TermTopic:
+    """A topic of a term: `uses` is how often the texts of the topic use it, `share` their share of all its
+    uses, and `lift` how many times as often as in all texts a word of the topic is this term.
+    """
+
+    topic: int
+    label: str
+    uses: int
+    share: float
+    lift: float
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """A branch of the topic tree: a topic, or two and more branches.
 
