@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import coterie
 from coterie import TopicModel, comparison, datasets, methods, metrics, runs, text
 from coterie.errors import InputError
-from coterie.topics import Edit, Reference
+from coterie.topics import Edit, Reference, topics_of_term
 from coterie.topics.editing import Edits
 
 TEXTS = ["late parcel depot", "parcel van depot", "card refund tax", "refund tax invoice"] * 3
@@ -147,6 +147,10 @@ def refer(model, folder, /, **given):
     return copy.deepcopy(model).edits.apply(Edit("rename", (reference,), label="x"))
 
 
+def ask_for_term(model, folder, /, **given):
+    return topics_of_term(**{"model": model, "term": "parcel", **given})
+
+
 ESTIMATORS = ("Coterie", "NMF", "SemanticNMF", "SphericalKMeans", "TermNMF")
 SCORES = (
     "accuracy",
@@ -178,6 +182,7 @@ CALLS = {
     "coterie.topics.Edit": (apply, Edit),
     "coterie.topics.Edit of a ban": (ban, Edit),
     "coterie.topics.Reference": (refer, Reference),
+    "coterie.topics.topics_of_term": (ask_for_term, topics_of_term),
     **{
         f"coterie.metrics.{name}": plain(getattr(metrics, name), labels_true=CLASSES, labels_pred=GROUPS)
         for name in SCORES

@@ -212,6 +212,7 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
+<<<<<<< HEAD
 class Related:
     """A term related to a text that does not contain it: `weight` says how much it counts, `words` are the
     words of the text that brought it.
@@ -250,6 +251,18 @@ class Recommended:
     text: str
     score: float
     like: str
+=======
+class TermTopic:
+    """A topic of a term: `uses` is how often the texts of the topic use it, `share` their share of all its
+    uses, and `lift` how many times as often as in all texts a word of the topic is this term.
+    """
+
+    topic: int
+    label: str
+    uses: int
+    share: float
+    lift: float
+>>>>>>> h-methods2
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,10 @@ from coterie.engines import Block, Engine, as_engine
 from coterie.engines.base import csr_view, pattern
 from coterie.errors import InputError
 
-Kind = Literal["ncut", "idf", "binary"] | None
-KINDS: tuple[Kind, ...] = ("ncut", "idf", "binary", None)
+Kind = Literal["ncut", "ncut-cosine", "idf", "binary"] | None
+KINDS: tuple[Kind, ...] = ("ncut", "ncut-cosine", "idf", "binary", None)
+#: Weights of terms that a text has or has not, however often.
+_OF_BINARY: tuple[Kind, ...] = ("ncut", "ncut-cosine", "binary")
 Affinity = Literal["inner", "cosine"]
 Scale = bool | Literal["max", "quantile"]
 
@@ -82,14 +84,14 @@ def ncut(
 
 def of_terms(X: Any, kind: Kind, scale: Scale = True) -> npt.NDArray[np.float64]:
     """The weights of this kind; 1 for every term if the kind is "binary" or None."""
-    if kind == "ncut":
-        return ncut(X, scale=scale)
+    if kind in ("ncut", "ncut-cosine"):
+        return ncut(X, "inner" if kind == "ncut" else "cosine", scale=scale)
     return idf(X) if kind == "idf" else binary(X)
 
 
 def weighted(X: csr_matrix, per_term: npt.NDArray[np.float64], kind: Kind) -> csr_matrix:
     """``Y = X·diag(w)``; Ncut and binary weights are applied to the binary form of X."""
-    Y = pattern(X) if kind in ("ncut", "binary") else X
+    Y = pattern(X) if kind in _OF_BINARY else X
     return csr_view(Y.data * per_term[Y.indices], Y.indices, Y.indptr, Y.shape)
 
 

@@ -249,6 +249,22 @@ def test_topics_by_level(fitted, tmp_path):
     assert "choose one" in coterie("topics", fitted, "--levels", "--tree", code=2).stderr
 
 
+def test_topics_of_a_term(fitted, tmp_path):
+    topic = json.loads(coterie("topics", fitted, "--json").stdout)[0]
+    word = topic["terms"][0]
+    found = json.loads(coterie("topics", fitted, "--of-term", word, "--json").stdout)
+    assert found[0]["topic"] == topic["id"]
+    assert sum(one["share"] for one in found) == pytest.approx(1)
+    shown = coterie("topics", fitted, "--of-term", word, "--out", tmp_path / "term.csv").stdout
+    assert f"{word}: {sum(one['uses'] for one in found)} uses in {len(found)} of 3 topics" in shown
+    assert topic["label"] in shown
+    assert read_csv(tmp_path / "term.csv")["label"].to_list() == [one["label"] for one in found]
+    assert (
+        "'qwertz' is no term of this model" in coterie("topics", fitted, "--of-term", "qwertz", code=2).stderr
+    )
+    assert "choose one" in coterie("topics", fitted, "--of-term", word, "--tree", code=2).stderr
+
+
 def test_groups_of_topics_are_listed_with_their_evidence(tmp_path):
     pl.DataFrame({"text": datasets.load("bikes").texts}).write_csv(tmp_path / "bikes.csv")
     told = coterie("fit", tmp_path / "bikes.csv", "--topics", 28, "--out", tmp_path / "run").stdout

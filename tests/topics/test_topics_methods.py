@@ -12,7 +12,7 @@ from coterie.weights import IdfWeights
 TEXTS, TRUTH = planted_texts(60, 3, words=4)
 ALL = [*TEXTS, "", "xyzzy", TEXTS[0]]
 #: Methods whose single start may end elsewhere.
-LOCAL = {"nmf", "nmf-idf", "nmf-ncut", "term-nmf"}
+LOCAL = {"nmf", "nmf-idf", "nmf-ncut", "nmf-ncut-cosine", "term-nmf"}
 
 
 @pytest.mark.slow

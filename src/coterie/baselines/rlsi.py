@@ -44,8 +44,8 @@ class RLSI(TopicEstimator):
     ----------
     n_topics : int, default=8
         Number of topics. A topic that `l1` reduces to zero gets no documents.
-    weights : "idf", "ncut", "binary" or None, default="idf"
-        Term weights: "ncut" and "binary" are applied to the binary form of X, "idf" to its values; None uses
+    weights : "idf", "ncut", "ncut-cosine", "binary" or None, default="idf"
+        Term weights: Ncut and binary ones apply to the binary form of X, "idf" to its values; None uses
         X unchanged. Ncut weights are divided by their maximum, as in the paper; step 1 cancels such factors.
     l1 : float, default=0.03
         λ₁, at least 0. A larger value makes topics sparser.

@@ -50,8 +50,8 @@ class SymmetricNMF(TopicEstimator):
     ----------
     n_topics : int, default=8
         Number of topics. A topic without documents is all zero.
-    weights : "idf", "ncut", "binary" or None, default="idf"
-        Term weights: "ncut" and "binary" are applied to the binary form of X, "idf" to its values; None uses
+    weights : "idf", "ncut", "ncut-cosine", "binary" or None, default="idf"
+        Term weights: Ncut and binary ones apply to the binary form of X, "idf" to its values; None uses
         X unchanged.
     max_iter : int, default=300
         Largest number of passes over the documents.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from coterie.results import Topic
+    from coterie.results import TermTopic, Topic
     from coterie.runs import Run
     from coterie.topics.levels import Levels
 
@@ -71,6 +72,9 @@ _TERMS = 8
     show_default=True, help="Length of a period for --over-time.",
 )  # fmt: skip
 @day_first_option
+@click.option(
+    "--of-term", metavar="WORD", help="Show the topics that use a word, and how its uses are shared out."
+)
 @click.option("--tree", is_flag=True, help="Show the topics as a tree; similar topics are close together.")
 @click.option(
     "--levels",
@@ -94,6 +98,7 @@ def topics(
     sort: str,
     every: Any,
     day_first: bool | None,
+    of_term: str | None,
     tree: bool,
     levels: bool,
     out: Path | None,
@@ -110,6 +115,7 @@ def topics(
       coterie topics run --by team --out by-team.csv
       coterie topics run --by team --over-time date
       coterie topics run --over-time date --out run/topics.xlsx
+      coterie topics run --of-term refund
       coterie topics run --tree
       coterie topics run --levels --out levels.csv
     """
@@ -117,9 +123,12 @@ def topics(
 
     from coterie.cli.grouped import grouped
     from coterie.runs import open_run, with_run
+    from coterie.topics import topics_of_term
 
-    if sum([tree, levels, by is not None or over_time is not None]) > 1:
-        raise InputError("--tree, --levels, and --by or --over-time cannot be combined; choose one")
+    if sum([tree, levels, of_term is not None, by is not None or over_time is not None]) > 1:
+        raise InputError(
+            "--tree, --levels, --of-term, and --by or --over-time cannot be combined; choose one"
+        )
     if over_time is None and (changes or sort == "growth"):
         raise InputError("--changes and --sort growth need dates: add --over-time COLUMN")
     with shown(as_json):
@@ -133,6 +142,10 @@ def topics(
             if tree:
                 branch = model.hierarchy()
                 print_json(branch) if as_json else console().print(Text(safe_lines(str(branch))))
+            elif of_term is not None:
+                found = topics_of_term(model, of_term)
+                frame = _frame_of_term(found)
+                print_json(found) if as_json else _show_of_term(found, model.topics, of_term, terms)
             elif levels:
                 frame = model.levels.frame()
                 print_json(model.levels) if as_json else _show_levels(model.levels)
@@ -145,6 +158,25 @@ def topics(
         _write_views(run, out, by, over_time, every, day_first)
     elif out is not None and not tree:
         _write(frame, out)
+
+
+def _show_of_term(found: list[TermTopic], topics: Sequence[Topic], term: str, terms: int) -> None:
+    """Where the uses of a term fall."""
+    own = {topic.id: ", ".join(topic.terms[:terms]) for topic in topics}
+    rows = [
+        [one.topic, one.uses, f"{one.share:.1%}", f"{one.lift:.1f}×", one.label, own[one.topic]]
+        for one in found
+    ]
+    headings = ["topic", "uses", "share", "lift", "label", "terms"]
+    uses = sum(one.uses for one in found)
+    title = f"{safe(term)}: {uses:,} uses in {len(found)} of {len(topics)} topics"
+    console().print(table(headings, rows, title=title, right=["share", "lift"]))
+
+
+def _frame_of_term(found: list[TermTopic]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame([asdict(one) for one in found])
 
 
 def _show_levels(levels: Levels) -> None:

@@ -17,7 +17,8 @@ from coterie.errors import InputError, shown
 from coterie.estimator import Array, Documents, TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
 from coterie.factor.rows import RowFactor
-from coterie.linalg.svd import nonnegative_start
+from coterie.linalg.rows import unit_dense
+from coterie.linalg.svd import nonnegative_start, term_vectors
 
 Init = Literal["svd", "rows", "random"]
 
@@ -43,13 +44,17 @@ class NMF(TopicEstimator):
     n_topics
         Number of topics.
     weights
-        "ncut", "idf" or "binary". Ncut and binary weights are applied to binary documents, idf to the values
-        of X; None uses X unchanged.
+        "ncut", "ncut-cosine" (terms at unit length before their affinity is taken), "idf" or "binary". Ncut
+        and binary weights are applied to binary documents, idf to the values of X; None uses X unchanged.
     loss
         "euclidean" as above, or "divergence": the generalised I-divergence ``D(Y ‖ VUᵀ)`` with the same
         λ, minimised by multiplicative steps.
     l2
-        λ, the weight of the squared lengths of both factors.
+        λ, the weight of the squared lengths of both factors. From the largest singular value of Y on, which
+        is 1 over the largest Ncut weight before scaling, the only minimum is zero; a warning says so.
+    unit_columns
+        Whether each topic, a column of U, is brought to unit length in every iteration: a larger λ then makes
+        memberships more even, and pushes nothing to zero. For the Euclidean loss and ``solver="clip"``.
     solver
         For the Euclidean loss. "clip" solves least squares and sets negative entries to zero: fast, without
         a proof of convergence; the best iterate is kept. "hals" is coordinate descent: it never raises the
@@ -98,6 +103,7 @@ class NMF(TopicEstimator):
         weights: term_weights.Kind = "ncut",
         loss: Literal["euclidean", "divergence"] = "euclidean",
         l2: float = 1.0,
+        unit_columns: bool = False,
         solver: Literal["clip", "hals"] = "clip",
         init: Init | npt.ArrayLike = "svd",
         scale: Literal["auto", "max", "quantile"] = "auto",
@@ -109,6 +115,7 @@ class NMF(TopicEstimator):
         self.weights = weights
         self.loss = loss
         self.l2 = l2
+        self.unit_columns = unit_columns
         self.solver = solver
         self.init = init
         self.scale = scale
@@ -125,6 +132,12 @@ class NMF(TopicEstimator):
         if isinstance(self.init, str):
             check_choice("init", self.init, ("svd", "rows", "random"), self)
         check_amount("l2", self.l2, self)
+        check_choice("unit_columns", self.unit_columns, (True, False), self)
+        if self.unit_columns and (self.loss, self.solver) != ("euclidean", "clip"):
+            raise InputError(
+                "unit_columns=True needs loss='euclidean' and solver='clip', "
+                f"got {shown(self.loss)} and {shown(self.solver)}"
+            )
         check_amount("tol", self.tol, self)
         check_count("max_iter", self.max_iter, self)
 
@@ -137,6 +150,7 @@ class NMF(TopicEstimator):
         self._check_parameters()
         self.term_weights_ = term_weights.of_terms(documents, self.weights, self._scale())
         rows = term_weights.weighted_rows(documents, self.term_weights_, self.weights)
+        self._warn_of_zero(rows)
         U = self._start(rows, random)
         if self.loss == "divergence":
             U = self._multiply(rows, U)
@@ -144,6 +158,28 @@ class NMF(TopicEstimator):
             U = self._clip(rows, U) if self.solver == "clip" else self._descend(rows, U)
         self.components_ = np.ascontiguousarray(U.T)
         self.n_iter_ = len(self.objective_)
+
+    def _warn_of_zero(self, rows: Engine) -> None:
+        """Say before the fit if λ is so large that factors of zero are the only minimum.
+
+        With both factors free, ``λ(‖U‖² + ‖V‖²)`` is at least twice λ times the sum of the singular values of
+        ``VUᵀ``; minimising that takes λ off each singular value of Y. None is less than the longest column.
+        """
+        if self.loss != "euclidean" or self.unit_columns or self.l2 == 0:
+            return
+        longest = float(np.sqrt(np.max(rows.sum(_squared_lengths), initial=0.0)))
+        if not 0 < longest <= self.l2:
+            return
+        largest = float(term_vectors(rows, 1)[1][0])
+        if self.l2 >= largest * (1.0 - 1e-9):
+            self._zero = True
+            warnings.warn(
+                f"only 0 of {self.n_topics} topics are used at the minimum: l2={self.l2:g} is not below "
+                f"{largest:.3g}, the largest singular value of the weighted documents. Use a smaller l2, "
+                f"unit_columns=True, scale='quantile', or a larger min_df to remove rare terms",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _scale(self) -> Literal["max", "quantile"]:
         if self.scale != "auto":
@@ -176,17 +212,25 @@ class NMF(TopicEstimator):
         return U[self._columns]
 
     def _clip(self, rows: Engine, U: Array) -> Array:
-        """Algorithm 1 of the CIKM 2012 paper: V is never stored, and the best U is kept."""
+        """Algorithm 1 of the CIKM 2012 paper: V is never stored, and the best U is kept.
+
+        The objective is that of the new U with the V it came from. At unit length, U no longer fits that V;
+        it is then that of the V which follows from U.
+        """
         energy = rows.sum(_energy)
+        if self.unit_columns:
+            U = _unit_columns(U)
         best, lowest = U, np.inf
         self.objective_ = []
         while not steps.settled(self.objective_, self.max_iter, self.tol, steps.PATIENCE):
             gram = U.T @ U
             YtV, VtV = rows.sum(partial(_clipped_sums, U=U, gram=gram, l2=self.l2))
-            U = steps.clipped(YtV, VtV, self.l2)
-            self.objective_.append(steps.euclidean_objective(energy, U, YtV, VtV, self.l2))
+            moved = steps.clipped(YtV, VtV, self.l2)
+            judged = U if self.unit_columns else moved
+            self.objective_.append(steps.euclidean_objective(energy, judged, YtV, VtV, self.l2))
             if self.objective_[-1] < lowest:
-                best, lowest = U, self.objective_[-1]
+                best, lowest = judged, self.objective_[-1]
+            U = _unit_columns(moved) if self.unit_columns else moved
         return best
 
     def _descend(self, rows: Engine, U: Array) -> Array:
@@ -220,7 +264,8 @@ class NMF(TopicEstimator):
         super()._after_fit(X, documents)
         del self._columns
         used = len(np.unique(self.labels_)) if documents.rows is not None else self.n_topics
-        if used < min(self.n_topics, documents.engine.n_rows):
+        warned = self.__dict__.pop("_zero", False)
+        if not warned and used < min(self.n_topics, documents.engine.n_rows):
             warnings.warn(
                 f"only {used} of {self.n_topics} topics are used. If you expect more, use a smaller l2, "
                 f"scale='quantile', or a larger min_df to remove rare terms",
@@ -283,6 +328,15 @@ def _sums(block: Block, V: Array) -> tuple[Array, Array]:
     """``YᵀV`` and ``VᵀV`` of a block, each row as often as it occurs."""
     weighted = V if (block.weights == 1.0).all() else block.weights[:, None] * V
     return block.X.T @ weighted, V.T @ weighted
+
+
+def _unit_columns(U: Array) -> Array:
+    return np.ascontiguousarray(unit_dense(U.T).T)
+
+
+def _squared_lengths(block: Block) -> Array:
+    """The squared length of each column of Y in a block."""
+    return np.asarray(block.X.multiply(block.X).T @ block.weights)
 
 
 def _energy(block: Block) -> float:

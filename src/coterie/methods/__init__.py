@@ -78,6 +78,13 @@ METHODS: dict[str, Method] = {
         _method("nmf", "NMF of binary texts", _NMF, weights="binary", **_PAPER),
         _method("nmf-idf", "NMF of idf-weighted texts", _NMF, weights="idf", **_PAPER),
         _method("nmf-ncut", "NMF of Ncut-weighted texts (CIKM 2012)", _NMF, weights="ncut", **_PAPER),
+        _method(
+            "nmf-ncut-cosine",
+            "NMF of Ncut-weighted texts, affinity of terms by cosine",
+            _NMF,
+            weights="ncut-cosine",
+            **_PAPER,
+        ),
         _method("term-nmf", "NMF of term correlations (SDM 2013)", _TERM_NMF),
         _method("semantic-nmf", "joint NMF of texts and term co-occurrence (SIGIR 2017)", _SEMANTIC_NMF),
         _method("nystrom", "k-means in a sampled semantic space (WWW 2015, pcor)", _SPHERICAL, _PCOR),

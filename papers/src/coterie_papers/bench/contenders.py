@@ -74,7 +74,7 @@ def _nystrom(kind: str, clusterer: str) -> Make:
     def make(k: int, seed: int, settings: dict[str, Any]) -> Any:
         from sklearn.cluster import KMeans
         from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import FunctionTransformer
+        from sklearn.preprocessing import FunctionTransformer, Normalizer
 
         from coterie import NMF, NystromSemantics, SphericalKMeans
 
@@ -86,7 +86,8 @@ def _nystrom(kind: str, clusterer: str) -> Make:
         if clusterer == "kmeans":
             return make_pipeline(space, KMeans(k, **{"n_init": 1, "random_state": seed, **rest}))
         nmf = NMF(k, **{"weights": None, "init": "rows", "random_state": seed, **rest})
-        return make_pipeline(space, FunctionTransformer(both_signs), nmf)
+        # at unit length λ means the same in all spaces
+        return make_pipeline(space, Normalizer(), FunctionTransformer(both_signs), nmf)
 
     return make
 
