@@ -226,7 +226,7 @@ CALLS = {
 NOT_CALLED = {
     "coterie.__version__", "coterie.datasets", "coterie.runs.Run", "coterie.runs.assigned_table",
     "coterie.runs.assign_parts",
-    "coterie.runs.Verification", "coterie.text.Batch", "coterie.text.TextSource", "coterie.metrics.ClusteringScores",
+    "coterie.runs.Verification", "coterie.text.Batch", "coterie.text.TextSource", "coterie.metrics.ClusteringScores", "coterie.metrics.SvmScores",
     "coterie.datasets.Dataset", "coterie.datasets.describe", "coterie.datasets.fetch", "coterie.datasets.names",
     "Edits.stamp", "Edits.index", "Edits.count", "TopicModel.explore",
 }  # fmt: skip

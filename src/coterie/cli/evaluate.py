@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from coterie.cli.shared import RenamedOption, console, json_option, print_json, safe, table
 from coterie.errors import InputError
+from coterie.progress import shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,8 +31,18 @@ _BANDS = (0.0, 0.2, 0.4, 0.6, 0.8)
     "--svm", is_flag=True,
     help="With --class-column: train a linear classifier on four fifths of the texts, test it on the others.",
 )  # fmt: skip
+@click.option(
+    "--stability", is_flag=True,
+    help="Fit again with other random states and count how often each topic is found.",
+)  # fmt: skip
+@click.option(
+    "--runs", metavar="N", type=click.IntRange(1, 1000), default=10, show_default=True,
+    help="Number of fits for --stability.",
+)  # fmt: skip
 @json_option
-def evaluate(run: Path, class_column: str | None, svm: bool, as_json: bool) -> None:
+def evaluate(
+    run: Path, class_column: str | None, svm: bool, stability: bool, runs: int, as_json: bool
+) -> None:
     """Measure the quality of the topics of RUN.
 
     With --class-column: purity, NMI, ARI and accuracy against the known classes; the largest class of each
@@ -40,11 +52,15 @@ def evaluate(run: Path, class_column: str | None, svm: bool, as_json: bool) -> N
     With --svm also accuracy and macro-F1 of a linear support vector machine that sees a text as its
     memberships in the topics, as its vector, or as its words weighted by idf.
 
+    With --stability also how often each topic is found by fits with other random states, and the mean part
+    of its texts that the matched topics share. The report shows it from then on, until topics are edited.
+
     \b
     Examples:
       coterie evaluate run
       coterie evaluate run --class-column team
       coterie evaluate run --class-column team --svm
+      coterie evaluate run --stability --runs 3
     """
     from coterie.runs import with_run
 
@@ -56,6 +72,11 @@ def evaluate(run: Path, class_column: str | None, svm: bool, as_json: bool) -> N
             _alone(opened) if class_column is None else _against_classes(opened, class_column, svm)
         ),
     )
+    if stability:
+        from coterie.runs.stability import record_stability
+
+        with shown(as_json):
+            result["stability"] = asdict(record_stability(run, runs))
     if as_json:
         print_json(result)
         return
@@ -83,6 +104,19 @@ def evaluate(run: Path, class_column: str | None, svm: bool, as_json: bool) -> N
         rows = [[*one.values()] for one in result["svm"]]
         headings = ["features", "dimensions", "trained on", "tested on", "accuracy", "macro-F1"]
         out.print(table(headings, rows, title="linear support vector machine"))
+    if stability:
+        _show_stability(result["stability"])
+
+
+def _show_stability(found: dict[str, Any]) -> None:
+    runs = found["runs"]
+    rows = [
+        [one["topic"], safe(one["label"]), f"{one['found']} of {runs}", one["agreement"]]
+        for one in sorted(found["topics"], key=lambda one: (one["agreement"], one["topic"]))
+    ]
+    title = f"stability: mean ARI {found['agreement']:.3f} with {runs} other fit{'s' if runs > 1 else ''}"
+    headings = ["topic", "label", "found in", "agreement"]
+    console().print(table(headings, rows, title=title, right=["found in"], most=50))
 
 
 def _alone(run: Run) -> dict[str, Any]:

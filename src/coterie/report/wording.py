@@ -73,6 +73,16 @@ def coherence(value: float) -> str:
     return "its words rarely occur together: read its texts before you trust the label"
 
 
+def found_again(found: int, runs: int, agreement: float) -> list[Any]:
+    """The stability of a topic: its mean overlap with its match, and in how many fits it was found.
+
+    >>> found_again(9, 10, 0.876)
+    [0.88, 'found in 9 of 10 fits with other random states']
+    """
+    fits = "1 fit with another random state" if runs == 1 else f"{runs} fits with other random states"
+    return [round(agreement, 2), f"found in {found} of {fits}"]
+
+
 def distinctiveness(value: float) -> str:
     """What a distinctiveness means."""
     if value >= 0.7:

@@ -105,6 +105,7 @@ _ENTRIES: dict[str, Callable[[Any], bool]] = {
     "topics": _list_of(_count),
     "number_of_topics": _or_none(_object_of(_anything)),
     "known": _or_none(_count),
+    "stability": _or_none(_object_of(_anything)),
     "non_answers": _or_none(_count),
     "distinct": _or_none(_count),
     "edits_applied": _or_none(_count),
