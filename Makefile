@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test fast fuzz lint types spark pictures benchmarks quality reproduce clean
+.PHONY: setup demo test fast fuzz kills lint types spark pictures benchmarks quality reproduce clean
 
 setup: .venv/ready
 
@@ -29,6 +29,11 @@ fast: setup
 MINUTES ?= 60
 fuzz: setup
 	$(BIN)/python tests/fuzz_rounds.py --minutes $(MINUTES) $(SURFACES)
+
+# fits killed at random moments and resumed; the outcome is in docs/reliability.md
+KILLS ?= 50
+kills: setup
+	$(BIN)/python tests/killed_fits.py --kills $(KILLS)
 
 lint: setup
 	$(BIN)/ruff check .

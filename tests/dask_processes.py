@@ -48,7 +48,7 @@ def fit_command(texts: str, out: Path, *options: str) -> subprocess.Popen[str]:
     given = ["fit", texts, "--text", "title", "--date", "day", "--topics", "4", "--out", str(out), *options]
     return subprocess.Popen(
         [sys.executable, "-c", _COMMAND, *given],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

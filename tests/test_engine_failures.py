@@ -106,7 +106,8 @@ def test_a_worker_that_joins_is_used(dask, texts, undisturbed, out):
 
 def test_a_worker_that_is_slow_changes_nothing(dask, texts, undisturbed, out):
     slow, _ = dask.start(None, None)
-    command = fit_command(texts, out, "--scheduler", dask.address)
+    with on_workers(dask, 2):
+        command = fit_command(texts, out, "--scheduler", dask.address)
     for moment in (("tasks", 3), ("passes-blocks", 4)):
         reached(out, *moment)
         slow.send_signal(signal.SIGSTOP)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -18,6 +17,7 @@ from coterie.errors import InputError
 from coterie.runs import verify
 from coterie.topics.collection import TextStore
 from engine_fits import fitted, small_blocks, write_texts, written
+from killed_fits import kill_fits
 
 pytestmark = pytest.mark.process
 
@@ -94,39 +94,13 @@ def test_workers_that_are_killed_change_nothing(texts, expected, tmp_path):
     assert written(run) == expected
 
 
-_FIT = """
-import sys
-from pathlib import Path
-import engine_fits
-engine_fits.small_blocks(setattr)
-engine_fits.fitted(Path(sys.argv[1]), Path(sys.argv[2]), memory=1 << 31, resume=True)
-"""
-
-
-def start(texts: Path, out: Path) -> subprocess.Popen:
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
-    return subprocess.Popen([sys.executable, "-c", _FIT, str(texts), str(out)], env=env)
-
-
 @pytest.mark.slow
-def test_a_fit_that_is_killed_again_and_again_ends_with_the_same_bytes(texts, expected, tmp_path):
-    draw, out, kills = random.Random(7), tmp_path / "run", 0
-    until = 3.0
-    for _ in range(60):
-        process = start(texts, out)
-        try:
-            code = process.wait(timeout=draw.uniform(0.3, until))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            kills += 1
-            until += 0.4  # a slow machine gets further, too
-            continue
-        assert code == 0
-        break
-    assert kills
-    assert written(out) == expected
-    assert not (tmp_path / "run.work").exists()
+def test_fits_that_are_killed_at_random_moments_end_with_the_same_bytes(tmp_path):
+    """A few kills; `make kills` makes fifty."""
+    outcome = kill_fits(tmp_path, 4, random.Random(7))
+    assert outcome.kills == 4
+    assert outcome.same
+    assert not outcome.differing
 
 
 def test_what_was_done_is_not_done_again(texts, expected, tmp_path, monkeypatch):
@@ -184,6 +158,53 @@ def test_a_late_task_of_a_fit_that_was_stopped_writes_nothing_into_another(tmp_p
         write_value(folders[0] / "encode-000000", 4)
     assert [len(list(folder.glob("*"))) for folder in folders] == [0, 0]
     write_value(folders[1] / "encode-000000", 5)
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_fit_that_is_killed_while_it_removes_its_files_can_be_resumed(tmp_path, monkeypatch, resumed):
+    """Killed at each file in turn: the next fit finds all files or none, and leaves no folder."""
+    from coterie.runs import work
+
+    class Killed(BaseException):
+        pass
+
+    def use(run, resume, end=None):
+        with work.work_folder(run, {}, resume=resume) as folder:
+            found = sorted(path.name for path in folder.iterdir())
+            for name in "abc":
+                (folder / name).touch()
+            if end:
+                raise end
+        return found
+
+    for last in range(4):
+        run = tmp_path / str(last)
+        with pytest.raises(ZeroDivisionError):
+            use(run, False, ZeroDivisionError())
+        unlink, left = os.unlink, [None] * last
+
+        def dying(*place, left=left, unlink=unlink, **settings):
+            if not left:
+                raise Killed
+            left.pop()
+            unlink(*place, **settings)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "unlink", dying)
+            with pytest.raises(Killed):
+                use(run, resumed)
+        assert use(run, True) in ([], ["a", "b", "c"])
+        assert not run.with_name(f"{run.name}.work").exists()
+
+
+def test_a_fit_that_is_killed_before_its_folder_is_marked_can_be_resumed(tmp_path):
+    from coterie.runs import work
+
+    (tmp_path / "run.work").mkdir()
+    (tmp_path / "run.work" / ".work.json.0123456789ab").touch()  # not renamed yet
+    with work.work_folder(tmp_path / "run", {}, resume=True):
+        pass
+    assert not (tmp_path / "run.work").exists()
 
 
 def test_files_of_others_are_not_removed(texts, tmp_path):

@@ -14,11 +14,18 @@ import numpy as np
 import polars as pl
 
 Kind = Literal["polars", "pandas", "arrow"]
+#: Packages with the tables of Dask, of newer and older versions.
+_DASK = ("dask", "dask_expr")
 
 
 def is_a(value: Any, package: str, *names: str) -> bool:
     """Whether a value is an instance of a class of a package that may not be installed."""
     return any(c.__module__.split(".")[0] == package and c.__name__ in names for c in type(value).__mro__)
+
+
+def in_partitions(value: Any) -> bool:
+    """Whether a value is a table or a column of Dask."""
+    return any(is_a(value, package, "DataFrame", "Series") for package in _DASK)
 
 
 def is_missing(value: Any) -> bool:
@@ -70,7 +77,7 @@ def table_of(value: Any) -> Table | None:
         value = value.collect()
     if isinstance(value, pl.DataFrame):
         return Table(tuple(value.columns), tuple(value.columns), value)
-    if is_a(value, "pandas", "DataFrame"):
+    if any(is_a(value, package, "DataFrame") for package in ("pandas", *_DASK)):  # that of Dask stays lazy
         return Table(tuple(map(_spelled, value.columns)), tuple(value.columns), value)
     if is_a(value, "pyarrow", "RecordBatchReader"):
         value = value.read_all()

@@ -23,6 +23,8 @@ from coterie.text.readers import TextFiles, TextSource
 
 #: What a fit is about, and a sign that the folder is ours.
 _ABOUT = "work.json"
+#: What is being removed.
+_OLD = "old"
 
 
 @contextmanager
@@ -46,6 +48,8 @@ def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterato
         (folder / digest[:16]).mkdir(exist_ok=True)
         with _loss_told(folder):
             yield folder / digest[:16]
+        _empty(folder)
+        (folder / _ABOUT).unlink(missing_ok=True)
         trees.remove(folder)
     finally:
         lock.release()
@@ -78,7 +82,7 @@ def beside(run: Path) -> Path:
 def _check(folder: Path, about: str, resume: bool) -> None:
     record = folder / _ABOUT
     begun = json.loads(record.read_text("utf-8"))["about"] if record.exists() else None
-    if begun is None and any(folder.iterdir()):
+    if begun is None and not all(path.name.startswith(f".{_ABOUT}.") for path in folder.iterdir()):
         raise InputError(f"{folder} has files of somebody else; move them, or use another --out")
     if resume and begun is not None and begun != about:
         raise InputError(
@@ -86,10 +90,22 @@ def _check(folder: Path, about: str, resume: bool) -> None:
             "out --resume to start again"
         )
     if begun is None or not resume:
-        for path in folder.iterdir():
-            trees.remove(path)
+        _empty(folder)
         with whole(record) as file:
             file.write(json.dumps({"about": about}).encode())
+
+
+def _empty(folder: Path) -> None:
+    """Remove the folders in a folder; the sign that it is ours stays, in case this is killed.
+
+    What a fit has written is renamed first, so that no fit goes on from one half of it.
+    """
+    old = folder / _OLD
+    trees.remove(old)
+    for path in folder.iterdir():
+        if path.is_dir():
+            path.rename(old)
+            trees.remove(old)
 
 
 def state_of_files(source: TextSource) -> list[list[Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from coterie.errors import InputError, shown
-from coterie.frames import as_polars, in_arrow, is_a, is_missing, table_of
+from coterie.frames import as_polars, in_arrow, in_partitions, is_a, is_missing, table_of
 
 #: Texts in a batch: large enough to be fast, small enough to save memory.
 BATCH_ROWS = 131_072
@@ -38,6 +38,10 @@ def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS)
     >>> [batch.to_list() for batch in text_batches(["a cat", None, 3])]
     [['a cat', '', '3']]
     """
+    if in_partitions(source):
+        for partition in partitions_of(source):
+            yield from text_batches(partition, column, rows)
+        return
     whole = _as_series(source, column)
     if whole is not None:
         yield from (whole.slice(start, rows) for start in range(0, max(len(whole), 1), rows))
@@ -65,8 +69,24 @@ def text_batches(source: Any, column: str | None = None, rows: int = BATCH_ROWS)
         first += len(values)
 
 
+def partitions_of(source: Any) -> Iterator[Any]:
+    """The partitions of a table or column of Dask as tables or columns of pandas, one after another.
+
+    Each is computed when it is needed, by the workers of the current client or, without one, here.
+    """
+    for number in range(source.npartitions):
+        try:
+            partition = source.partitions[number].compute()
+        except Exception as error:  # whatever the partition was to be computed from
+            said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+            raise InputError(f"partition {number} of the table could not be computed: {said}") from error
+        yield partition
+
+
 def known_length(source: Any) -> int | None:
     """The number of texts, if it is known without reading them."""
+    if in_partitions(source):
+        return None
     try:
         return len(source)
     except TypeError:

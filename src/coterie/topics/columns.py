@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from coterie.errors import InputError, shown
-from coterie.frames import POLARS, Shape, Table, is_a, shape_of, table_of
+from coterie.frames import POLARS, Shape, Table, in_partitions, is_a, shape_of, table_of
 from coterie.text.dates import column_of
 from coterie.text.inputs import NoColumn, choose_column, known_length, listed
 from coterie.text.readers import TextSource
-from coterie.text.readers.stream import TableStream
+from coterie.text.readers.stream import PartitionStream, TableStream
 from coterie.text.tables import position, text_position
 from coterie.topics.collection import TextStore
 
@@ -83,6 +83,8 @@ def take(texts: Any, text: Hashable | None, date: Any, classes: Any) -> tuple[An
     shape = replace(shape_of(texts) or POLARS, index=None)
     if is_a(texts, "pyarrow", "RecordBatchReader"):
         texts, text = TableStream("", reader=texts, text=text), None
+    elif in_partitions(texts):
+        texts, text = PartitionStream("", reader=texts, text=text), None
     table = table_of(texts)
     columns = Columns(shape, table=table)
     if table is not None:

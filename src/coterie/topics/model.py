@@ -172,9 +172,9 @@ class TopicModel(ClusterMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         texts
-            A list, column or stream of texts; a table of pandas, polars, Arrow or DuckDB; or a file
-            (`coterie.read_texts`), which is read once, in batches; the counts of a large one are kept on
-            disk.
+            A list, column or stream of texts; a table of pandas, polars, Arrow, DuckDB or Dask, whose
+            partitions are computed one by one; or a file (`coterie.read_texts`), which is read once, in
+            batches; the counts of a large one are kept on disk.
         y
             Ignored.
         text
