@@ -212,7 +212,6 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
-<<<<<<< HEAD
 class Related:
     """A term related to a text that does not contain it: `weight` says how much it counts, `words` are the
     words of the text that brought it.
@@ -251,7 +250,9 @@ class Recommended:
     text: str
     score: float
     like: str
-=======
+
+
+@dataclass(frozen=True, slots=True)
 class TermTopic:
     """A topic of a term: `uses` is how often the texts of the topic use it, `share` their share of all its
     uses, and `lift` how many times as often as in all texts a word of the topic is this term.
@@ -262,7 +263,6 @@ class TermTopic:
     uses: int
     share: float
     lift: float
->>>>>>> h-methods2
 
 
 @dataclass(frozen=True, slots=True)
