@@ -272,7 +272,9 @@ def _checks(opened: OpenedRun) -> list[Check]:
         checks.unknown(model.n_known_, model.n_texts_, opened.run.info.get("non_answers") or 0),
         checks.tiny(opened.topics),
         checks.overlaps(opened.panel.similarity(), opened.ids),
-        checks.unsure(opened.rows().confidence.astype(np.float64)),
+        checks.unsure(
+            int((opened.rows().confidence.astype(np.float64) < checks.UNSURE).sum()), model.n_texts_
+        ),
     ]
     if opened.counted.ended:  # takes a while for a million texts
         distinct, most, text = opened.copies()
