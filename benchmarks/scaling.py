@@ -2,7 +2,6 @@
 
     python benchmarks/scaling.py make FOLDER 1000000     # texts, in Parquet files of 250,000
     python benchmarks/scaling.py fit FOLDER OUTCOMES     # one fit, appended to a file of outcomes
-    python benchmarks/scaling.py page                    # docs/scaling.md, from the outcomes that are kept
 
 Texts are made of the titles of `reddit`: the first third of one title, the second of another and the last of a third one of the same
 subreddit, so that words keep some of their company and hardly any text occurs twice. A fit runs in a process of its own. The peak of the
