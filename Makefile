@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test fast fuzz kills lint types spark pictures benchmarks quality reproduce clean
+.PHONY: setup demo test fast fuzz kills lint types spark pictures benchmarks uses quality reproduce clean
 
 setup: .venv/ready
 
@@ -51,6 +51,10 @@ spark: setup
 # of the README, from the demo; needs Chromium
 pictures: setup
 	$(BIN)/python docs/images/make.py
+
+uses: setup
+	$(BIN)/python benchmarks/uses.py run
+	$(BIN)/python benchmarks/uses.py page
 
 benchmarks: setup
 	$(BIN)/python benchmarks/run.py

@@ -237,6 +237,71 @@ def features_of(model: TopicModel, texts: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+# --- the page
+
+_MARKS = "<!-- written by benchmarks/uses.py -->", "<!-- end of uses -->"
+_KINDS = {"text": "a whole text", "two words": "two words of a text"}
+
+
+def page(kept: dict) -> str:
+    """The tables of the page."""
+    return "\n\n".join([_of_retrieval(kept["retrieval"]), _of_recommendation(kept["recommendation"])])
+
+
+def _of_retrieval(kept: dict) -> str:
+    groups = {"chosen": CHOSEN, "confirmed": CONFIRMED}
+    ranked = list(next(iter(kept.values()))["ways"])
+
+    def mean(way: str, kind: str, sets: tuple[str, ...], at: int = 1) -> float:
+        return float(np.mean([kept[name]["ways"][way][kind][at] for name in sets]))
+
+    ranked.sort(key=lambda way: -np.mean([mean(way, kind, CHOSEN) for kind in _KINDS]))
+    heads = [f"{kind}, {group}" for kind in _KINDS.values() for group in groups]
+    rows = [
+        [f"`{way}`", *(f"{mean(way, kind, sets):.3f}" for kind in _KINDS for sets in groups.values())]
+        for way in ranked
+    ]
+    own = [[name, *(f"{mean(way, 'text', (name,)):.3f}" for way in ranked)] for name in (*CHOSEN, *CONFIRMED)]
+    return f"""## Search
+
+{QUERIES} texts of each set ask for texts of their class among up to {TEXTS:,} others: nDCG@10, the mean over {len(CHOSEN)}
+sets by which ways were chosen ({", ".join(CHOSEN)}) and over {len(CONFIRMED)} others ({", ".join(CONFIRMED)}). A query is a whole text, or two
+of its words.
+
+{_table(["way", *heads], rows)}
+
+The same for each set, a whole text as the query.
+
+{_table(["set", *(f"`{way}`" for way in ranked)], own)}
+
+Collections with queries and judgements of their own (CACM, CISI, CRAN, MED) are not at hand, and effects of expansion are not
+measured yet."""
+
+
+def _of_recommendation(kept: dict) -> str:
+    rows = [
+        [profile, str(history), f"{diversity:g}"]
+        + [f"{value:.3f}" for part in ("chosen", "confirmed") for value in kept[part][case]]
+        for profile in PROFILES
+        for history in HISTORIES
+        for diversity in DIVERSITIES
+        if (case := f"{profile}, {history}, {diversity}")
+    ]
+    heads = ["profile", "titles read", "diversity", "hit@10, chosen", "alike", "hit@10, confirmed", "alike"]
+    return f"""## Recommendation
+
+A user has read some titles of one subreddit of `reddit`; another one is among {CANDIDATES} candidates, of which the others are from
+other subreddits. A hit is the right one among the first ten. "Alike" is the mean cosine of these ten.
+{kept["users"]["chosen"]} users chose the default, {kept["users"]["confirmed"]} users of other subreddits confirm it.
+
+{_table(heads, rows)}"""
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 # --- main
 
 STEPS = {"retrieval": retrieval, "expansion": expansion, "recommendation": recommendation}
@@ -251,6 +316,12 @@ def main() -> None:
     def save() -> None:
         KEPT.write_text(json.dumps(kept))
 
+    if sys.argv[1:] == ["page"]:
+        begin, end = _MARKS
+        head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+        tail = rest.partition(end)[2]
+        PAGE.write_text(f"{head}{begin}\n\n{page(kept)}\n\n{end}{tail}", encoding="utf-8")
+        return
     for step in sys.argv[2:] or STEPS:
         STEPS[step](kept.setdefault(step, {}), save)
 
