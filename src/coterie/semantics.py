@@ -93,7 +93,7 @@ def _pairs_of(documents: Engine, first: int, last: int, least: int) -> csr_matri
 
     counts = csr_matrix(documents.sum(pairs))
     counts.sort_indices()
-    own = np.repeat(np.arange(first, last, dtype=counts.indices.dtype), np.diff(counts.indptr))
+    own = np.repeat(np.arange(first, first + counts.shape[0]), np.diff(counts.indptr))
     found = _only(counts, (counts.indices != own) & (counts.data > 0) & (counts.data >= least))
     if found.data.max(initial=0.0) < 1 << 24:  # whole numbers, as long as weights are: nothing is rounded
         narrow = found.data.astype(np.float32)
