@@ -33,7 +33,7 @@ LONGEST = 60  # seconds for one command on ninety texts; the usual one takes a t
 #: Arguments and options that make a command succeed.
 GOOD = {
     "file": ["texts.csv"], "run": ["run"], "topic": ["0"], "into": ["0"], "others": ["1"], "label": ["a name"],
-    "terms": ["parcel"], "text": ["late parcel"], "name": ["sample"],
+    "query": ["late parcel"], "terms": ["parcel"], "text": ["late parcel"], "name": ["sample"],
 }  # fmt: skip
 USUAL = {
     "fit": {"--text": "text", "--topics": "2", "--out": "out"},
