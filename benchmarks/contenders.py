@@ -55,17 +55,9 @@ def method(name, **settings):
     return run
 
 
-def registered(name):
-    """A method of `coterie compare`."""
-
-    def run(data, k, seed):
-        from coterie import methods
-
-        model = methods.make(name, k, seed)
-        labels = model.fit_predict(data.X)
-        return Found(labels, methods.topic_terms(model, TOP))
-
-    return run
+def gsdmm_plus_unmerged(data, k, seed):
+    """GSDMM+ that begins with as many clusters as are wanted."""
+    return method("gsdmm-plus", n_start=k)(data, k, seed)
 
 
 def documents(data):
@@ -250,7 +242,14 @@ COMPARED = {
     "sklearn-nmf": Compared("NMF, tf-idf (scikit-learn)", sklearn_nmf),
     "sklearn-lda": Compared("LDA (scikit-learn)", sklearn_lda, seeds=2),
     "lda": Compared("LDA, Gibbs (tomotopy)", method("lda"), seeds=2, needs=("tomotopy",)),
-    "gsdmm": Compared("GSDMM, one start", registered("gsdmm"), seeds=2),
+    "gsdmm": Compared("GSDMM, one start", method("gsdmm"), seeds=3),
+    "gsdmm-plus": Compared("GSDMM+", method("gsdmm-plus"), seeds=3),
+    "gsdmm-plus-unmerged": Compared("GSDMM+, nothing merged", gsdmm_plus_unmerged, seeds=3),
+    "btm": Compared("BTM", method("btm"), seeds=3),
+    "ptm": Compared("PTM (tomotopy)", method("ptm"), seeds=3, needs=("tomotopy",)),
+    "anchor-words": Compared("anchor words", method("anchor-words"), seeds=1),
+    "wc-nmtf": Compared("WC-NMTF", method("wc-nmtf"), seeds=3),
+    "seanmf": Compared("SeaNMF", method("seanmf"), seeds=3),
     "bitermplus": Compared("biterm topic model (bitermplus)", biterm, seeds=1, needs=("bitermplus",)),
     "spherical-idf": Compared("spherical k-means, idf", method("spherical-idf", n_init=10)),
     "nmf-ncut": Compared("NMF, Ncut weights (CIKM 2012)", method("nmf-ncut")),

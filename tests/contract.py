@@ -3,14 +3,17 @@
 import dataclasses
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_matrix, issparse
 
 from coterie import methods
 from coterie.engines import Block
 from coterie.estimator import DocumentEstimator
 
-#: Rounds enough for the promises, fewer than by default.
-_FEW = {"restarts": 2, "n_init": 2, "n_iter": 60, "max_iter": 60}
+#: Rounds and starts enough for the promises, fewer than by default.
+_FEW = {"restarts": 2, "n_init": 2, "n_iter": 60, "max_iter": 60, "n_start": 50}
+#: Methods that are sampled by tomotopy, an optional package.
+IN_TOMOTOPY = ("lda", "ptm")
 #: Other ways through a registered method: its name, and the settings that choose the way.
 VARIANTS = {
     "nmf, hals": ("nmf", {"solver": "hals", "init": "svd", "weights": "idf"}),
@@ -24,6 +27,12 @@ VARIANTS = {
     "nystrom, all terms": ("nystrom", {"kind": "assc_n", "n_sampled": None, "rank": 3}),
     "nystrom, few terms": ("nystrom", {"kind": "cov", "n_sampled": 9, "rank": 5}),
 }
+
+
+def skip_without_tomotopy(name):
+    """Skip the test of a method whose sampler is not installed."""
+    if name in IN_TOMOTOPY:
+        pytest.importorskip("tomotopy", reason="tomotopy, of the extra lda, is not installed")
 
 
 def cases():

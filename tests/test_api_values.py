@@ -194,6 +194,8 @@ CALLS = {
     "coterie.metrics.svm_accuracy": plain(metrics.svm_accuracy, vectors=COUNTS, labels=CLASSES),
     "coterie.metrics.svm_scores": plain(metrics.svm_scores, vectors=COUNTS, labels=CLASSES),
     "coterie.datasets.load": plain(datasets.load),
+    "coterie.datasets.load_matrix": plain(datasets.load_matrix),
+    "coterie.datasets.load_retrieval": plain(datasets.load_retrieval),
     "coterie.methods.find": plain(methods.find),
     "coterie.comparison.compare": plain(
         comparison.compare, texts=TEXTS, classes=CLASSES, n_topics=2, methods=["nmf"], n_restarts=1
@@ -227,7 +229,7 @@ NOT_CALLED = {
     "coterie.__version__", "coterie.datasets", "coterie.runs.Run", "coterie.runs.assigned_table",
     "coterie.runs.assign_parts",
     "coterie.runs.Verification", "coterie.text.Batch", "coterie.text.TextSource", "coterie.metrics.ClusteringScores", "coterie.metrics.SvmScores",
-    "coterie.datasets.Dataset", "coterie.datasets.describe", "coterie.datasets.fetch", "coterie.datasets.names",
+    "coterie.datasets.Dataset", "coterie.datasets.Matrix", "coterie.datasets.Retrieval", "coterie.datasets.describe", "coterie.datasets.fetch", "coterie.datasets.names",
     "Edits.stamp", "Edits.index", "Edits.count", "TopicModel.explore",
 }  # fmt: skip
 

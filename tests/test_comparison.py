@@ -64,15 +64,15 @@ def test_every_method_with_every_number_of_topics_once_and_in_order():
     found = compare(
         TEXTS,
         n_topics=[3, 2, 3],
-        methods=["nmf", "lda", "nmf"],
+        methods=["nmf", "btm", "nmf"],
         n_restarts=2,
         progress=lambda *at: told.append(at),
     )
     assert [(row.method, row.n_topics) for row in found.rows] == [
         ("nmf", 3),
         ("nmf", 2),
-        ("lda", 3),
-        ("lda", 2),
+        ("btm", 3),
+        ("btm", 2),
     ]
     assert told == [(done, 8) for done in range(1, 9)]
 

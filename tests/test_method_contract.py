@@ -24,6 +24,7 @@ from contract import (
     estimators,
     learned,
     make,
+    skip_without_tomotopy,
     steps,
 )
 from coterie import methods
@@ -43,7 +44,7 @@ IN_MEMORY = {"graph-nmf"}
 #: Methods in which fitted texts have neighbours, which new ones do not have: `labels_` may differ.
 LINKED = {"graph-nmf"}
 #: Parameters that may be None.
-OPTIONAL = {"n_sampled", "alpha"}
+OPTIONAL = {"n_sampled", "alpha", "n_pseudo"}
 few = settings(max_examples=5)
 each_method = pytest.mark.parametrize("name", cases())
 each_estimator = pytest.mark.parametrize("name", ESTIMATORS)
@@ -54,8 +55,8 @@ degenerate = pytest.mark.parametrize(
 
 @pytest.fixture(autouse=True)
 def _installed(request):
-    if "[lda" in request.node.name or "-lda" in request.node.name:
-        pytest.importorskip("tomotopy")
+    if hasattr(request.node, "callspec"):
+        skip_without_tomotopy(request.node.callspec.params.get("name"))
 
 
 def texts():

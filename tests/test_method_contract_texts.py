@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from contract import skip_without_tomotopy
 from coterie import TopicModel, Vectorizer, methods
 from coterie.errors import InputError
 from coterie.results import NO_KNOWN_WORD
@@ -18,8 +19,8 @@ ROWS = 24
 
 @pytest.fixture(autouse=True)
 def _installed(request):
-    if "[lda" in request.node.name or "-lda" in request.node.name:
-        pytest.importorskip("tomotopy")
+    if hasattr(request.node, "callspec"):
+        skip_without_tomotopy(request.node.callspec.params.get("name"))
 
 
 @pytest.fixture(autouse=True)

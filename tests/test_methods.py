@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from contract import skip_without_tomotopy
 from coterie import methods
 from coterie.errors import InputError
 from coterie.weights import IdfWeights
@@ -17,6 +18,7 @@ X = csr_matrix(np.tile(GROUPS, (5, 1)))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", methods.names())
 def test_every_method_gives_a_topic_for_every_text_and_terms_for_every_topic(name):
+    skip_without_tomotopy(name)
     model = methods.make(name, 3, random_state=0)
     labels = model.fit_predict(X)
     assert labels.shape == (X.shape[0],)
@@ -30,6 +32,7 @@ def test_every_method_gives_a_topic_for_every_text_and_terms_for_every_topic(nam
 
 @pytest.mark.parametrize("name", ["spherical-kmeans", "nystrom", "nmf-idf", "term-nmf", "lda"])
 def test_terms_are_those_of_the_texts_of_a_topic(name):
+    skip_without_tomotopy(name)
     model = methods.make(name, 3, random_state=0)
     labels = model.fit_predict(X)
     for topic, columns in enumerate(methods.topic_terms(model, top_n=2)):

@@ -11,8 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie.baselines import BTM
 from coterie.baselines import biterms as kernels
-from coterie.engines import Block
+from coterie.engines import Block, MemoryEngine, as_engine
 from coterie.errors import InputError
+from coterie.methods.state import pack_estimator, unpack_estimator
 from coterie.metrics import nmi
 from matrices import count_matrices, with_weights
 from planted import planted
@@ -35,8 +36,12 @@ def literal_biterms(X, copies):
     ]
 
 
-def literal_sample(pairs, n_terms, n_topics, alpha, beta, n_iter, chunk, random):
-    """Topic of each biterm after the last round; every count is counted anew at the beginning of a chunk."""
+def literal_sample(pairs, alpha, beta, n_iter, chunk, random):
+    """Topic of each biterm after the last round; every count is counted anew at the beginning of a chunk.
+
+    `alpha` has a prior for each topic, `beta` one for each topic and term.
+    """
+    n_topics = len(alpha)
     labels = random.randint(n_topics, size=len(pairs))
     for _ in range(n_iter):
         chances = random.uniform(size=len(pairs))
@@ -46,9 +51,9 @@ def literal_sample(pairs, n_terms, n_topics, alpha, beta, n_iter, chunk, random)
                 weights = np.zeros(n_topics)
                 for k in range(n_topics):
                     inside = [pair for c, pair in enumerate(pairs) if c != b and frozen[c] == k]
-                    of = [sum(w in pair for pair in inside) + beta for w in pairs[b]]
-                    total = 2 * len(inside) + n_terms * beta
-                    weights[k] = (len(inside) + alpha) * of[0] * of[1] / (total * (total + 1))
+                    of = [sum(w in pair for pair in inside) + beta[k, w] for w in pairs[b]]
+                    total = 2 * len(inside) + beta[k].sum()
+                    weights[k] = (len(inside) + alpha[k]) * of[0] * of[1] / (total * (total + 1))
                 running = 0.0
                 for k in range(n_topics):
                     running += weights[k]
@@ -85,7 +90,8 @@ def test_the_sampler_is_the_formula_written_out(chunk, cells, case, n_topics, be
         patch.setattr(kernels, "SHARE", 1.0)  # chunks as large as they may be, however few biterms there are
         patch.setattr(kernels, "_CELLS", cells)
         found = kernels.sample(first, second, prior, 3, chunk, np.random.RandomState(seed))
-    labels = literal_sample(pairs, n_terms, n_topics, 0.7, beta, 3, chunk, np.random.RandomState(seed))
+    alpha, betas = np.full(n_topics, 0.7), np.full((n_topics, n_terms), beta)
+    labels = literal_sample(pairs, alpha, betas, 3, chunk, np.random.RandomState(seed))
     words = np.full((n_terms, n_topics), beta)
     for pair, k in zip(pairs, labels, strict=True):
         words[list(pair), k] += 1
@@ -135,6 +141,118 @@ def test_the_prior_of_the_paper_is_fifty_over_the_number_of_topics():
     X, _ = planted(60, 3)
     given, default = (BTM(4, alpha=alpha, n_iter=3, random_state=0).fit(X) for alpha in (12.5, None))
     np.testing.assert_array_equal(given.components_, default.components_)
+
+
+# slices, one after another
+
+
+def in_slices(slices, n_topics=3, **settings):
+    model = BTM(n_topics, **{"alpha": 1.0, "n_iter": 15, "random_state": 0} | settings)
+    for X in slices:
+        model.partial_fit(X)
+    return model
+
+
+@settings(max_examples=25)
+@given(
+    cases=st.lists(with_weights(count_matrices(4, 5)), min_size=2, max_size=3),
+    n_topics=st.integers(1, 3),
+    decay=st.sampled_from([0.0, 0.3, 1.0]),
+    seed=st.integers(0, 100),
+)
+def test_slices_are_the_online_model_written_out(cases, n_topics, decay, seed):
+    """Blocks of an engine, whose rows and columns stay where they are."""
+    n_terms = max(X.shape[1] for X, _ in cases)
+    model = BTM(n_topics, alpha=0.7, beta=0.05, n_iter=2, chunk_size=1, decay=decay, random_state=seed)
+    alpha, counts = np.full(n_topics, 0.7), np.zeros((n_topics, n_terms))
+    seen = np.zeros(n_terms, dtype=bool)
+    for narrow, copies in cases:
+        X = np.pad(narrow, ((0, 0), (0, n_terms - narrow.shape[1])))
+        model.partial_fit(MemoryEngine([Block(csr_matrix(X), copies.astype(float), 0)]))
+        seen |= X.any(axis=0)
+        beta = 0.05 * seen + decay * counts
+        pairs = literal_biterms(X, copies)
+        labels = literal_sample(pairs, alpha, beta, 2, 1, np.random.RandomState(seed))
+        words = np.zeros((n_topics, n_terms))
+        for pair, k in zip(pairs, labels, strict=True):
+            words[k, list(pair)] += 1
+        many = np.bincount(labels, minlength=n_topics)
+        theta, phi = many + alpha, words + beta
+        np.testing.assert_allclose(model.topic_shares_, theta / theta.sum(), rtol=1e-9)
+        total = phi.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(model.components_, phi / np.where(total > 0, total, 1), rtol=1e-9)
+        alpha = alpha + decay * many  # the priors of the next slice
+        counts += words
+
+
+def test_the_first_slice_is_a_fit_and_fit_begins_anew():
+    X, _ = planted(90, 3)
+    first, fitted = in_slices([X]), in_slices([X, X]).fit(X)
+    for name in ("components_", "topic_shares_", "term_biterms_", "labels_"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(in_slices([]).fit(X), name))
+        np.testing.assert_array_equal(getattr(fitted, name), getattr(first, name))
+
+
+def test_topics_keep_their_numbers_from_slice_to_slice():
+    X, truth = planted(300, 3, words=5, noise=1)
+    model = in_slices([X[:150]])
+    before = [np.bincount(model.labels_[truth[:150] == k], minlength=3).argmax() for k in range(3)]
+    model.partial_fit(X[150:])
+    after = [np.bincount(model.labels_[truth[150:] == k], minlength=3).argmax() for k in range(3)]
+    assert sorted(before) == [0, 1, 2]
+    assert after == before
+    assert nmi(truth, model.predict(X)) > 0.8
+
+
+def test_the_order_of_slices_matters_and_that_of_texts_and_terms_inside_does_not():
+    X, _ = planted(200, 3, words=5, noise=1)
+    rng = np.random.default_rng(0)
+    one, two = X[:80], X[80:]
+    model, turned = in_slices([one, two]), in_slices([two, one])
+    assert model.topic_biterms_.sum() == turned.topic_biterms_.sum()
+    assert np.abs(model.components_ - turned.components_).max() > 1e-3
+    columns = rng.permutation(X.shape[1])
+    mixed = in_slices([part[rng.permutation(part.shape[0])][:, columns] for part in (one, two)])
+    np.testing.assert_allclose(mixed.components_, model.components_[:, columns], rtol=1e-9)
+    np.testing.assert_array_equal(mixed.term_biterms_, model.term_biterms_[:, columns])
+
+
+def test_decay_0_forgets_and_1_counts_every_slice_in_full():
+    X, _ = planted(300, 3, own=6, common=5)
+    one, two = X[:150], X[150:]
+    assert (one.sum(axis=0) > 0).all()
+    assert (two.sum(axis=0) > 0).all()
+    np.testing.assert_array_equal(in_slices([one, two], decay=0.0).components_, in_slices([two]).components_)
+    whole, slices = in_slices([X], n_topics=1), in_slices([one, two], n_topics=1)
+    np.testing.assert_allclose(slices.components_, whole.components_, rtol=1e-9)
+    half = in_slices([one, two], n_topics=1, decay=0.5)
+    assert np.abs(half.components_ - whole.components_).max() > 1e-5
+
+
+def test_a_saved_model_goes_on_with_the_next_slice():
+    X, _ = planted(120, 3)
+    model = in_slices([X[:60]])
+    again = unpack_estimator(pack_estimator(model))
+    np.testing.assert_array_equal(
+        again.partial_fit(X[60:]).components_, model.partial_fit(X[60:]).components_
+    )
+
+
+def test_a_slice_that_does_not_fit_changes_nothing():
+    X, _ = planted(60, 3)
+    model = in_slices([X])
+    known = model.components_.copy()
+    with pytest.raises(
+        InputError, match=r"'n_topics' of BTM must stay 3 between slices, got 4; fit\(\) begins"
+    ):
+        model.set_params(n_topics=4).partial_fit(X)
+    with pytest.raises(InputError, match=r"'decay' of BTM must be at most 1, got 1.5"):
+        model.set_params(n_topics=3, decay=1.5).partial_fit(X)
+    with pytest.raises(ValueError, match="features"):
+        model.set_params(decay=1.0).partial_fit(X[:, 1:])
+    with pytest.raises(InputError, match="features"):
+        model.partial_fit(as_engine(X[:, 1:]))
+    np.testing.assert_array_equal(model.components_, known)
 
 
 def test_too_many_biterms_are_refused(monkeypatch):

@@ -87,7 +87,7 @@ def test_long_texts_do_not_underflow():
     topics = kernels.Topics(np.zeros(2), np.zeros(2), np.zeros((400, 2)))
     for text, k in zip(texts[:2], (0, 1), strict=True):
         kernels.put(topics, text, k, 1.0)
-    weights = kernels.weights_of(topics, texts[2], 0.1, 0.1, 40.0)
+    weights = kernels.weights_of(topics, texts[2], topics.texts + 0.1, np.full(400, 0.1), 40.0)
     assert weights[0] > 0
     assert weights[0] / weights.sum() > 0.999
     assert GSDMM(2, random_state=0).fit(X).labels_.tolist() in ([0, 1, 0, 1], [1, 0, 1, 0])

@@ -18,7 +18,7 @@ from coterie.errors import InputError
 from coterie.metrics import ari, nmi, purity
 from matrices import count_matrices, with_weights
 
-tomotopy = kernels.load_tomotopy()
+tomotopy = pytest.importorskip("tomotopy", reason="tomotopy, of the extra lda, is not installed")
 
 REFUSED = {"check_clustering": "feeds negative values, which are refused"}
 

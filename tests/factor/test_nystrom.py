@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import diags
+from scipy.sparse import csr_matrix, diags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import weights
@@ -13,8 +13,9 @@ from coterie.engines.base import pattern
 from coterie.errors import InputError
 from coterie.factor import nystrom
 from coterie.factor.nystrom import NystromSemantics
+from coterie.linalg.rows import unit_rows
 from coterie.metrics import nmi
-from coterie.semantics import GRAMS
+from coterie.semantics import GRAMS, TermGram
 from matrices import count_matrices, with_weights
 
 few = settings(max_examples=40)
@@ -159,11 +160,37 @@ def test_lanczos_finds_what_the_matrix_itself_gives(kind, sampled, monkeypatch):
         np.testing.assert_allclose(by_products.components_, direct.components_, atol=1e-8)
 
 
+@pytest.mark.parametrize("missing", ["svds", "eigsh"])
+@pytest.mark.parametrize("kind", GRAMS)
+def test_either_way_of_lanczos_finds_the_leading_eigenpairs(kind, missing, monkeypatch):
+    """Singular values are the way that is taken; eigenvalues are the way where those cannot be had."""
+
+    def refuse(*args, **kwargs):
+        raise np.linalg.LinAlgError("no singular values")
+
+    gram = TermGram.of(unit_rows(csr_matrix(some_texts(n_rows=400, n_terms=60))), kind)
+    G = gram.columns(np.arange(60))
+    values, vectors = np.linalg.eigh((G + G.T) / 2)
+    monkeypatch.setattr(nystrom, missing, refuse)
+    found, columns = nystrom._by_products(gram, 6)
+    np.testing.assert_allclose(found, values[::-1][:6], rtol=1e-10)
+    projector = vectors[:, ::-1][:, :6] @ vectors[:, ::-1][:, :6].T
+    np.testing.assert_allclose(columns @ columns.T, projector, atol=1e-7)
+
+
+def test_vectors_that_miss_are_not_taken(monkeypatch):
+    """What a routine calls converged is looked at before it is believed."""
+    G = np.diag(np.arange(40.0, 0.0, -1.0))
+    wrong = (np.eye(40)[:, :3], np.array([40.0, 39.0, 37.0]), np.eye(40)[:3])
+    monkeypatch.setattr(nystrom, "svds", lambda *args, **kwargs: wrong)
+    assert nystrom._by_products(G, 3)[0] == pytest.approx([40, 39, 38])
+
+
 def test_no_products_where_many_eigenpairs_are_asked_for(monkeypatch):
     monkeypatch.setattr(nystrom, "_FEW_SAMPLED", 0)
     monkeypatch.setattr(nystrom, "_by_products", None)
     assert (
-        NystromSemantics(n_sampled=50, rank=5, random_state=0).fit(some_texts(n_terms=60)).components_.any()
+        NystromSemantics(n_sampled=50, rank=13, random_state=0).fit(some_texts(n_terms=60)).components_.any()
     )
 
 

@@ -74,7 +74,7 @@ def check_copies(weights: Array, owner: object) -> Array:
     return weights
 
 
-def smoothed(counts: Array, prior: float, used: npt.NDArray[np.bool_]) -> Array:
+def smoothed(counts: Array, prior: float | Array, used: npt.NDArray[np.bool_]) -> Array:
     """Distributions over the terms in use from counts (topics × terms): ``(n_kw + β) / (n_k + Mβ)``.
 
     >>> smoothed(np.array([[3.0, 0.0, 0.0]]), 0.5, np.array([True, True, False]))

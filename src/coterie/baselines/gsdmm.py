@@ -17,7 +17,7 @@ from coterie.estimator import Array, check_choice, check_count, check_positive
 Ints = npt.NDArray[np.int64]
 
 #: Words of a text that are multiplied before probabilities are rescaled: none of them can underflow.
-_PIECE = 32
+_PIECE = 16
 
 
 class GSDMM(CountEstimator):
@@ -170,14 +170,16 @@ def sample(
     topics = Topics(np.zeros(n_topics), np.zeros(n_topics), np.zeros((n_terms, n_topics)))
     for text, k in zip(texts, labels, strict=True):
         put(topics, text, k, 1.0)
-    prior = beta * np.count_nonzero(topics.words.any(axis=1))
+    prior = np.where(topics.words.any(axis=1), beta, 0.0)
+    total = beta * np.count_nonzero(prior)
     moved = []
     for _ in range(n_iter):
         draws = random.uniform(size=len(texts))
         before = labels.copy()
         for i, text in enumerate(texts):
             put(topics, text, labels[i], -1.0)
-            labels[i] = drawn(weights_of(topics, text, alpha, beta, prior), draws[i])
+            weights = weights_of(topics, text, topics.texts + alpha, prior, total)
+            labels[i] = drawn(weights, draws[i])
             put(topics, text, labels[i], 1.0)
         moved.append(float(np.mean(labels != before)) if len(texts) else 0.0)
     return topics, moved
@@ -190,20 +192,23 @@ def put(topics: Topics, text: Text, k: int, sign: float) -> None:
     topics.words[text.terms, k] += sign * text.times
 
 
-def weights_of(topics: Topics, text: Text, alpha: float, beta: float, prior: float) -> Array:
-    """``(m_k + α) Π_w Π_j (n_kw + β + j) / Π_i (n_k + Mβ + i)`` for each topic, up to a common factor.
+def weights_of(topics: Topics, text: Text, sizes: Array, prior: Array, total: float) -> Array:
+    """``s_k Π_w Π_j (n_kw + β_w + j) / Π_i (n_k + Σβ + i)`` for each topic, up to a common factor.
 
-    Ratios are multiplied, not their logarithms added: products are the same on every machine, to the last
-    bit. Texts of many words are rescaled on the way, as the product would underflow.
+    `prior` holds β for each term, `total` is their sum. Ratios are multiplied, not their logarithms added:
+    products are the same on every machine, to the last bit. Texts of many words are rescaled on the way, as
+    the product would underflow.
     """
-    weights = topics.texts + alpha
+    weights = sizes
     for start in range(0, len(text.words), _PIECE):
         some = slice(start, start + _PIECE)
-        inside = topics.words[text.words[some]]
-        inside += beta if text.earlier is None else (text.earlier[some] + beta)[:, None]
-        places = np.arange(start, start + len(inside)) + prior
+        words = text.words[some]
+        inside = topics.words[words]
+        before = prior[words] if text.earlier is None else prior[words] + text.earlier[some]
+        inside += before[:, None]
+        places = np.arange(start, start + len(inside)) + total
         inside /= topics.totals + places[:, None]
-        weights *= np.multiply.reduce(inside, axis=0)
+        weights = weights * np.multiply.reduce(inside, axis=0)
         if len(text.words) > _PIECE:
             weights /= weights.max()
     return weights

@@ -106,10 +106,7 @@ class GibbsLDA(CountEstimator):
         check_choice("fractions", self.fractions, FRACTIONS, self)
         alpha = 50 / n_topics if self.alpha is None else check_positive("alpha", self.alpha, self)
         eta = check_positive("eta", self.eta, self)
-        if n_topics > MOST_TOPICS:
-            raise InputError(
-                f"The parameter 'n_topics' of GibbsLDA must be at most {MOST_TOPICS}, got {n_topics}"
-            )
+        check_topics(n_topics, self)
         self._check_words(documents)
 
         seed = int(random.randint(2**31 - 1))
@@ -125,6 +122,15 @@ class GibbsLDA(CountEstimator):
 
     def _texts(self, block: Block) -> list[list[str]]:
         return texts_of(self._counts(block.X), block.weights)
+
+
+def check_topics(n_topics: int, owner: object) -> None:
+    """Refuse more topics than tomotopy can number."""
+    if n_topics > MOST_TOPICS:
+        raise InputError(
+            f"The parameter 'n_topics' of {type(owner).__name__} must be at most {MOST_TOPICS}, "
+            f"got {n_topics}"
+        )
 
 
 def texts_of(X: csr_matrix, weights: Array) -> list[list[str]]:
@@ -147,27 +153,44 @@ def sample(
     seed: int,
 ) -> Array:
     """Distributions of topics over terms, from a collapsed Gibbs sampler on one thread."""
-    tomotopy = load_tomotopy()
-    model = tomotopy.LDAModel(k=n_topics, alpha=alpha, eta=eta, seed=seed)
+    return distributions(sampled(texts, n_topics, alpha=alpha, eta=eta, n_iter=n_iter, seed=seed), n_terms)
+
+
+def sampled(
+    texts: Iterable[list[str]], n_topics: int, *, alpha: float, eta: float, n_iter: int, seed: int
+) -> Any:
+    """The model of tomotopy after all rounds, without the texts that have no words."""
+    model = load_tomotopy("GibbsLDA").LDAModel(k=n_topics, alpha=alpha, eta=eta, seed=seed)
+    train(model, texts, n_iter)
+    return model
+
+
+def train(model: Any, texts: Iterable[list[str]], n_iter: int) -> None:
+    """Sample a model of tomotopy on one thread; without a single word there is nothing to sample."""
+    from tomotopy import ParallelScheme
+
     model.optim_interval = 0  # priors stay as they are given
     for text in texts:
         if text:
             model.add_doc(text)
-    topics = np.zeros((n_topics, n_terms))
-    if not len(model.docs):
-        return topics
-    model.train(n_iter, workers=1, parallel=tomotopy.ParallelScheme.NONE)
-    terms = np.array([int(word) for word in model.used_vocabs])
-    topics[:, terms] = [model.get_topic_word_dist(k) for k in range(n_topics)]
-    # φ comes in single precision
-    normed: Array = topics / topics.sum(axis=1, keepdims=True)
-    return normed
+    if len(model.docs):
+        model.train(n_iter, workers=1, parallel=ParallelScheme.NONE)
+
+
+def distributions(model: Any, n_terms: int) -> Array:
+    """Topics × terms, φ; words of the model are column numbers."""
+    topics = np.zeros((model.k, n_terms))
+    if len(model.docs):
+        terms = np.array([int(word) for word in model.used_vocabs])
+        topics[:, terms] = [model.get_topic_word_dist(k) for k in range(model.k)]
+        topics /= topics.sum(axis=1, keepdims=True)  # φ comes in single precision
+    return topics
 
 
 def fold_in(X: csr_matrix, topics: Array, alpha: float, steps: int = FOLD_IN_STEPS) -> Array:
     """The shares θ of topics in each row that maximise ``Σ_w x_w log Σ_k θ_k φ_kw + α Σ_k log θ_k``.
 
-    A row that holds no term of any topic has none. Each row is worked on by itself, to the last bit.
+    A row without a term of any topic has none. Each row is worked on by itself, to the last bit.
     """
     n_topics = len(topics)
     known = np.any(topics, axis=0)[X.indices]
@@ -186,13 +209,13 @@ def fold_in(X: csr_matrix, topics: Array, alpha: float, steps: int = FOLD_IN_STE
     return theta * (length > 0)[:, None]
 
 
-def load_tomotopy() -> Any:
-    """The sampler, which is not installed with coterie alone."""
+def load_tomotopy(owner: str) -> Any:
+    """The package of samplers, which is not installed with coterie alone."""
     try:
         with warnings.catch_warnings():
             # its extension warns of itself when it is loaded, and is not loaded where warnings are errors
             warnings.filterwarnings("ignore", "builtin type .* has no __module__", DeprecationWarning)
             import tomotopy
     except ImportError as error:
-        raise InputError("GibbsLDA needs tomotopy: pip install 'coterie[lda]'") from error
+        raise InputError(f"{owner} needs tomotopy: pip install 'coterie[lda]'") from error
     return tomotopy

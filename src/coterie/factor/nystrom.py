@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from numpy.linalg import LinAlgError
 from scipy.linalg import eigh
 from scipy.sparse import csr_matrix, vstack
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, svds
 
 from coterie.engines import Block, Engine
 from coterie.estimator import Array, Documents, DocumentTransformer, check_choice, check_count
@@ -22,7 +23,9 @@ _FEW_TERMS = 2000
 #: Up to so many sampled terms or texts their matrix is decomposed directly, whatever the rank.
 _FEW_SAMPLED = 200
 #: From one in so many eigenpairs on, decomposing the matrix takes less time than products with it.
-_MANY_PAIRS = 10
+_MANY_PAIRS = 4
+#: Vectors are eigenvectors if what they miss is no more than this share of the largest eigenvalue.
+_RESIDUAL = 1e-8
 #: Eigenvalues below this share of the largest are rounding: they are cut, not inverted.
 _CUT = 1e-10
 
@@ -42,7 +45,7 @@ class NystromSemantics(DocumentTransformer):
     5. Each column of W gets the sign that makes the squares of the positive entries of its row of
        `components_` outweigh the others.
 
-    ``G[s,s]`` is sparse but for the outer product of the means. If k is less than a tenth of ℓ, its leading
+    ``G[s,s]`` is sparse but for the outer product of the means. If k is less than a quarter of ℓ, its leading
     eigenpairs come from products with it (Lanczos). ``G[:,s] Q Λ^(-1/2)`` is a product with G, so that no
     columns of G are formed. `fit` makes four passes over the documents. Cluster W by spherical k-means or
     k-means.
@@ -232,10 +235,26 @@ def _leading_of(matrix: LessOuter, rank: int) -> tuple[Array, Array]:
 
 
 def _by_products(matrix: Any, rank: int) -> tuple[Array, Array]:
-    """The leading eigenpairs by the Lanczos method. Its start is fixed: equal matrices have equal pairs."""
-    size = matrix.shape[0]
-    operator = LinearOperator(matrix.shape, matvec=lambda vector: matrix @ vector, dtype=np.float64)
-    values, vectors = eigsh(operator, k=rank, which="LA", v0=np.random.RandomState(0).uniform(size=size))
+    """The leading eigenpairs by the Lanczos method. Its start is fixed: equal matrices have equal pairs.
+
+    No eigenvalue is negative, so that they are singular values too. Methods for those keep their vectors
+    orthogonal with less work, but are at a loss where there are fewer than `rank`: then `eigsh` does it.
+    """
+    operator = LinearOperator(
+        matrix.shape, matvec=lambda vector: matrix @ vector, rmatvec=lambda vector: matrix @ vector,
+        dtype=np.float64,
+    )  # fmt: skip
+    random = np.random.RandomState(0)
+    start = random.uniform(size=matrix.shape[0])
+    try:
+        _, values, rows = svds(operator, k=rank, v0=start, solver="propack", random_state=random)
+        vectors = rows.T
+        missed = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
+        found = bool((missed <= _RESIDUAL * values.max()).all())
+    except (LinAlgError, RuntimeError, ValueError):
+        found = False
+    if not found:
+        values, vectors = eigsh(operator, k=rank, which="LA", v0=start)
     largest_first = np.argsort(-values)
     return _cut(values[largest_first]), vectors[:, largest_first]
 
@@ -245,7 +264,11 @@ def _leading(matrix: Array, rank: int) -> tuple[Array, Array]:
     size = len(matrix)
     if not size:
         return np.zeros(0), np.zeros((0, 0))
-    values, vectors = eigh((matrix + matrix.T) / 2, subset_by_index=[max(size - rank, 0), size - 1])
+    symmetric = (matrix + matrix.T) / 2
+    if rank >= size:
+        values, vectors = eigh(symmetric, driver="evd")
+    else:
+        values, vectors = eigh(symmetric, subset_by_index=[size - rank, size - 1])
     return _cut(values[::-1]), vectors[:, ::-1]
 
 

@@ -69,6 +69,7 @@ _COTERIE, _SPHERICAL = "coterie.cluster:Coterie", "coterie.cluster:SphericalKMea
 _NMF, _TERM_NMF = "coterie.factor.nmf:NMF", "coterie.factor.term:TermNMF"
 _SEMANTIC_NMF = "coterie.factor.semantic:SemanticNMF"
 _ANCHORS, _NMTF = "coterie.baselines:AnchorWords", "coterie.baselines:WordCooccurrenceNMTF"
+_GSDMM_PLUS = "coterie.baselines:GSDMMPlus"
 _PCOR = Step("coterie.factor.nystrom:NystromSemantics", {"kind": "pcor"})
 _IDF = Step("coterie.weights:IdfWeights")
 METHODS: dict[str, Method] = {
@@ -99,6 +100,10 @@ METHODS: dict[str, Method] = {
         _method("btm", "biterm topic model: topics of pairs of terms (WWW 2013)", "coterie.baselines:BTM"),
         _method("anchor-words", "topics from anchor words and co-occurrence (ICML 2013)", _ANCHORS),
         _method("gsdmm", "mixture with one topic per text, sampled (KDD 2014)", "coterie.baselines:GSDMM"),
+        _method(
+            "gsdmm-plus", "GSDMM with weighed words and merged clusters (2025)", "coterie.baselines:GSDMMPlus"
+        ),
+        _method("ptm", "LDA of pseudo-documents (KDD 2016; needs coterie[lda])", "coterie.baselines:PTM"),
         _method("wc-nmtf", "tri-factorisation of texts and co-occurrence (AAAI 2018)", _NMTF),
         _method("seanmf", "joint NMF of texts and contexts of terms (WWW 2018)", "coterie.baselines:SeaNMF"),
     )

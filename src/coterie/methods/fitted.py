@@ -88,6 +88,8 @@ class OwnSpace(FittedMethod):
     @classmethod
     def of(cls, estimator: Any) -> OwnSpace:
         """The method of a fitted estimator."""
+        for name in ("coefficients_", "term_vectors_"):  # as right after a fit, also if they come from a file
+            setattr(estimator, name, np.asfortranarray(getattr(estimator, name)))
         return cls(estimator, Space(estimator.term_weights_, estimator.term_vectors_.T))
 
     @property
