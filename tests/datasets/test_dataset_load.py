@@ -18,11 +18,9 @@ from coterie.storage.cache import cache_folder
 
 @pytest.mark.usefixtures("nowhere")
 def test_an_unknown_name_gives_the_names_there_are():
-    with pytest.raises(
-        InputError, match=r"no data set 'title'; available data sets: sample, bikes, titles, .*reddit"
-    ):
+    with pytest.raises(InputError, match=r"no data set 'title'; available: sample, bikes, titles, .*reddit"):
         datasets.load("title")
-    with pytest.raises(InputError, match="available data sets: sample, bikes, titles"):
+    with pytest.raises(InputError, match="available: sample, bikes, titles"):
         datasets.fetch("../titles")
 
 
@@ -193,7 +191,12 @@ def test_the_bike_shop_has_thousands_of_messages_and_few_repeat():
 def test_describe_says_where_each_set_is(nowhere, put):
     path = put(nowhere, "tweet", b"1\ta\n")
     table = datasets.describe()
-    assert table["name"].to_list() == datasets.names() == ["sample", "bikes", *CATALOG]
+    assert table["name"].to_list() == ["sample", "bikes", *CATALOG]
+    assert table.filter(kind="texts")["name"].to_list() == datasets.names()
+    for kind in ("matrix", "retrieval"):
+        assert table.filter(kind=kind)["name"].to_list() == datasets.names(kind)
+    checks = table.filter(fetch=True).select("name", "check").rows()
+    assert dict(checks) == {name: CATALOG[name].check for name, _ in checks}
     found = dict(zip(table["name"], table["path"], strict=True))
     assert found["tweet"] == str(path)
     assert found["titles"] is None

@@ -15,7 +15,7 @@ from coterie.progress import shown
 def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from coterie import datasets
 
-    return [name for name in datasets.names() if name.startswith(incomplete)]
+    return [name for name in datasets.describe()["name"] if name.startswith(incomplete)]
 
 
 @click.group()
@@ -64,8 +64,12 @@ def fetch(name: str, mirror: str | None) -> None:
     The checksum of the download is verified. The file is stored in the folder given by the environment
     variable COTERIE_CACHE, or else in your cache folder; if it is already there, nothing is downloaded.
 
+    Where no checksum is known, the hash of git is compared, or the number of texts and classes, and the
+    checksum of the first download is kept beside the file, as NAME.sha256, for later ones. 'coterie data
+    list' has the licences; "none stated" means that the source names none.
+
     \b
-    Example:
+    Examples:
       coterie data fetch tweet
     """
     from coterie import datasets
@@ -90,7 +94,9 @@ def path(name: str) -> None:
     """Print the path of data set NAME, for use in other commands.
 
     The files "bikes" and "sample" are CSV with a column "text". The others have no header; each line is a
-    class, a tab and a text, so read them with --no-header --text column_2.
+    class, a tab and a text, so read them with --no-header --text column_2. Files of matrices (reuters-matrix,
+    ng20-matrix) and of collections with queries (cacm, cisi, cran, med) are for load_matrix and
+    load_retrieval of coterie.datasets.
 
     \b
     Examples:

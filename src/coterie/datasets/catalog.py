@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
-from coterie.datasets import convert
+from coterie.datasets import convert, matrix, retrieval
+
+Kind = Literal["texts", "matrix", "retrieval"]
 
 _HERE = Path(__file__).parent
 
@@ -40,16 +44,22 @@ SAMPLES: Mapping[str, Sample] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Files of a public GitHub repository at one commit, and the function that turns them into rows."""
+    """Files of a public GitHub repository at one commit, and the function that turns them into rows.
+
+    A path that begins with a slash has the repository and the commit before it. `blobs` are the hashes that
+    git has for the files, where they are known.
+    """
 
     repository: str
     commit: str
     paths: tuple[str, ...]
     convert: convert.Converter
+    blobs: tuple[str, ...] = ()
 
     def urls(self, base: str) -> list[str]:
         """The URL of each file below `base`."""
-        return [f"{base.rstrip('/')}/{self.repository}/{self.commit}/{path}" for path in self.paths]
+        own = f"/{self.repository}/{self.commit}/"
+        return [base.rstrip("/") + (path if path[0] == "/" else own + path) for path in self.paths]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +67,43 @@ class Entry:
     """One data set. `size` and `sha256` refer to its uncompressed lines ``label<TAB>text``.
 
     If `tokenised`, words are separated by spaces, so splitting a text gives its words. Without a `source` the
-    set cannot be downloaded; `obstacle` then says why.
+    set cannot be downloaded; `obstacle` then says why. The lines of a set without `sha256` were never here:
+    its `size` is a guess, and its download is checked by the `blobs` of its source or, without them, by how
+    many texts, classes, `terms` and `queries` there are.
     """
 
     name: str
     texts: int
-    classes: int
+    classes: int | None
     language: str
     tokenised: bool
     licence: str
     description: str
     origin: str
     size: int
-    sha256: str
+    sha256: str | None
     source: Source | None = None
     obstacle: str = "its source has no fixed URL"
+    kind: Kind = "texts"
+    terms: int | None = None
+    queries: int | None = None
 
     @property
     def file_name(self) -> str:
         """Name of the file with the data set, in whichever folder."""
         return f"{self.name}.tsv.gz"
+
+    @property
+    def check(self) -> str:
+        """What a download is compared with."""
+        if self.sha256 is not None:
+            return "checksum"
+        return "git hash" if self.source and self.source.blobs else "counts"
+
+    @property
+    def counts(self) -> dict[str, int | None]:
+        """How many of everything there are; None for what a set of its kind has not."""
+        return {"texts": self.texts, "classes": self.classes, "terms": self.terms, "queries": self.queries}
 
     @property
     def limit(self) -> int:
@@ -88,6 +115,49 @@ class Entry:
 _STC2 = ("jacoxu/STC2", "34a28c5a8cf2")
 _CLINC = ("clinc/oos-eval", "828f8093932c8fe6ca7936c3d2e52903b1c523de")
 _GSDMM = ("jackyin12/GSDMM", "1b344d9de28faee43ec0df0c3cf7ea57737fe14e")
+_BTM = ("xiaohuiyan/BTM", "66cc9b475afec81f3e74bb393b874b3fe5d5a148")
+_NMTF = ("Saeidhoseinipour/NMTFcoclust", "6c12fd90")
+
+
+def _matrix(name: str, texts: int, terms: int, classes: int, size: int, path: str, about: str) -> Entry:
+    """A matrix of counts as Deng Cai made it of a known collection."""
+    return Entry(
+        name,
+        texts,
+        classes,
+        language="en",
+        tokenised=True,
+        licence="none stated",
+        description=f"{about}: counts of terms, without the names of the terms",
+        origin=f"github.com/{_NMTF[0]}, a matrix of Deng Cai",
+        size=size,
+        sha256=None,
+        source=Source(*_NMTF, (f"Datasets/{path}",), matrix.converted),
+        kind="matrix",
+        terms=terms,
+    )
+
+
+def _smart(name: str, texts: int, queries: int, size: int, about: str, repository: str, *files: str) -> Entry:
+    """A SMART collection, with the texts of `classic4`: an abstract, after its title if it is not in it."""
+    fields = ("T", "W") if name in {"cacm", "cisi"} else ("W",)
+    owner_and_name, commit = repository.split("@")
+    return Entry(
+        name,
+        texts,
+        None,
+        language="en",
+        tokenised=False,
+        licence="none stated",
+        description=f"{about}, raw, with queries and the texts relevant to each",
+        origin=f"github.com/{owner_and_name}, a SMART collection",
+        size=size,
+        sha256=None,
+        source=Source(owner_and_name, commit, files, partial(retrieval.smart, fields=fields)),
+        kind="retrieval",
+        queries=queries,
+    )
+
 
 _ENTRIES = (
     Entry(
@@ -101,11 +171,39 @@ _ENTRIES = (
         origin="github.com/xiaohuiyan/BTM",
         size=120_426,
         sha256="70f002a571d3192b04c2c7b843a772cf3339e77468710cc27b0427074f8f3062",
+        source=Source(*_BTM, ("data/tag_title.txt",), convert.titles),
+    ),
+    Entry(
+        "baiduqa",
+        texts=189_080,
+        classes=35,
+        language="zh",
+        tokenised=True,
+        licence="Apache-2.0",
+        description="Chinese questions, segmented; the Question data of the SDM'13 paper is a part of them",
+        origin="github.com/xiaohuiyan/BTM",
+        size=16_000_000,
+        sha256=None,
         source=Source(
-            "xiaohuiyan/BTM",
-            "66cc9b475afec81f3e74bb393b874b3fe5d5a148",
-            ("data/tag_title.txt",),
-            convert.titles,
+            *_BTM, ("data/baiduQA.txt",), convert.titles, ("ed9b63f7306b4501c5e7fc667364b28969f00c0a",)
+        ),
+    ),
+    Entry(
+        "onlinebtm-tweets",
+        texts=90_000,
+        classes=3,
+        language="en",
+        tokenised=True,
+        licence="none stated",
+        description="tweets of three days, preprocessed, label = day: a stream in slices",
+        origin="github.com/xiaohuiyan/OnlineBTM",
+        size=3_100_000,
+        sha256=None,
+        source=Source(
+            "xiaohuiyan/OnlineBTM",
+            "886146aedb26fd8f07dbe1eac14151fccf29a241",
+            ("sample-data/0.txt", "sample-data/1.txt", "sample-data/2.txt"),
+            convert.days,
         ),
     ),
     Entry(
@@ -353,6 +451,36 @@ _ENTRIES = (
         sha256="3b56792242ac16e672f327e289381aa9a78573d24118d4874205b331a5fa0305",
         obstacle="its source is 2,491 files, and this package has no list of their names",
     ),
-)
+    _matrix(
+        "reuters-matrix", 8_293, 18_933, 65, 5_000_000, "Reuters21578.mat",
+        "newswire, whose four largest classes are REUTERS of the SIGIR'17 paper",
+    ),
+    _matrix(
+        "ng20-matrix", 18_846, 26_214, 20, 20_000_000, "20Newsgroups.mat",
+        "newsgroup posts, NG20 of the SIGIR'17 paper",
+    ),
+    _smart(
+        "cacm", 3_204, 64, 2_300_000, "titles and abstracts of a journal of computer science",
+        "charlesdlrsa/moteur_recherche_fri@2c6c0d9860eb3ff230fedce9a66eeeed4d751e4a",
+        "cacm/cacm.all", "cacm/query.text", "cacm/qrels.text",
+    ),
+    _smart(
+        "cisi", 1_460, 112, 2_300_000, "titles and abstracts of library science",
+        "fabianobie/luppar@b1aad7cf7076ef8763b094b236ae65648d10505b",
+        "data/cisi/CISI.ALL", "data/cisi/CISI.QRY", "data/cisi/CISI.REL",
+    ),
+    _smart(
+        "cran", 1_400, 225, 1_800_000, "abstracts of aerodynamics (Cranfield), two of them empty",
+        "cky008/CS7IS3A1@725d06aa89e1f6b2fec1f814f90a739ea1169897",
+        "cran/cran.all.1400", "cran/cran.qry",
+        "/noramtboraas/information-retrieval/9e359c7c9f73c54847fef540677c8810ac66c630/cranqrel",
+    ),
+    _smart(
+        "med", 1_033, 30, 1_200_000, "abstracts of medicine (Medlars)",
+        "ericlabouve/Term-Proximity-Research@b1ff5d6abca93e16837b7cd8aaa25b890be69dbe",
+        "datasets/med/MED.ALL", "datasets/med/MED.QRY",
+        "/lailaglez/belief-network-irs/7a2503c8e8a879ed50f477c1a4397a7942eec91e/med/MED.REL",
+    ),
+)  # fmt: skip
 
 CATALOG: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}

@@ -59,6 +59,17 @@ def clusters(file: bytes) -> Iterator[Row]:
         yield str(int(row["cluster"])), row["text"].strip()
 
 
+def days(*files: bytes) -> Iterator[Row]:
+    """Lines of text; each file is a day, and days are numbered from 0.
+
+    >>> list(days(b"late train\\n", b"two goals\\n"))
+    [('0', 'late train'), ('1', 'two goals')]
+    """
+    for day, file in enumerate(files):
+        for line in _lines(file):
+            yield str(day), line.replace("\t", " ").strip()
+
+
 def search_snippets(texts: bytes, labels: bytes) -> Iterator[Row]:
     """A file of texts and a file of numbers from 1 to 8."""
     return _side_by_side(texts, labels, SEARCH_SNIPPETS)

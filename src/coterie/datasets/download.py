@@ -9,17 +9,19 @@ import csv
 import gzip
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Callable
 from http.client import HTTPException
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
-from coterie.datasets import read
-from coterie.datasets.catalog import Entry, Source
+from coterie.datasets import read, retrieval
+from coterie.datasets.catalog import Entry, Kind, Source
 from coterie.errors import InputError
 
 PUBLIC = "https://raw.githubusercontent.com"
@@ -42,19 +44,27 @@ def download(
         )
     if timeout <= 0:
         raise InputError(f"timeout must be a positive number of seconds, got {timeout!r}")
-    if _intact(target, entry):
+    known = entry.sha256 or _recorded(target)
+    if _intact(target, entry.limit, known):
         return target
     try:
         files = _files(entry.source, base_url or PUBLIC, entry.limit, timeout, progress)
         data = _converted(entry.source, files)
-        _check(data, entry)
+        _check(data, entry, known, target)
     except InputError as error:
         raise InputError(
             f"{entry.name!r} could not be downloaded: {error}. Nothing was written; try again later, or put "
             f"{entry.file_name} into the folder given by COTERIE_DATA"
         ) from error
     write(target, gzip.compress(data, mtime=0))
+    if entry.sha256 is None:
+        write(record(target), f"{_sha256(data)}\n".encode())
     return target
+
+
+def record(target: Path) -> Path:
+    """Where the checksum of the first download is kept, if the catalogue does not know it."""
+    return target.with_name(f"{target.name.removesuffix('.tsv.gz')}.sha256")
 
 
 def write(target: Path, data: bytes) -> None:
@@ -77,12 +87,21 @@ def write(target: Path, data: bytes) -> None:
         ) from error
 
 
-def _intact(target: Path, entry: Entry) -> bool:
+def _recorded(target: Path) -> str | None:
+    """The checksum found at the first download, if there was one."""
+    try:
+        checksum = record(target).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return checksum if re.fullmatch(r"[0-9a-f]{64}", checksum) else None
+
+
+def _intact(target: Path, limit: int, known: str | None) -> bool:
     """Whether the file exists with the right content."""
-    if not target.is_file():
+    if known is None or not target.is_file():
         return False
     try:
-        return _sha256(read.content(target, entry.limit)) == entry.sha256
+        return _sha256(read.content(target, limit)) == known
     except InputError:
         return False
 
@@ -91,10 +110,21 @@ def _files(source: Source, base: str, limit: int, timeout: float, progress: Prog
     """The source files; together at most `limit` bytes."""
     opener = build_opener(_SameHost(base))
     files: list[bytes] = []
-    for url in source.urls(_allowed(base)):
+    for url, blob in zip_longest(source.urls(_allowed(base)), source.blobs):
         before = sum(map(len, files))
         files.append(_read(opener, url, limit - before, timeout, _shifted(progress, before)))
+        if blob is not None and (found := git_hash(files[-1])) != blob:
+            raise InputError(f"the git hash of {url} is {found}, expected {blob}")
     return files
+
+
+def git_hash(file: bytes) -> str:
+    """The hash by which git knows the content of a file.
+
+    >>> git_hash(b"hello\\n")
+    'ce013625030ba8dba906f756967f9e9ca394464a'
+    """
+    return hashlib.sha1(b"blob %d\0" % len(file) + file, usedforsecurity=False).hexdigest()
 
 
 def _read(opener: OpenerDirector, url: str, limit: int, timeout: float, progress: Progress) -> bytes:
@@ -141,10 +171,29 @@ def _converted(source: Source, files: list[bytes]) -> bytes:
         ) from error
 
 
-def _check(data: bytes, entry: Entry) -> None:
+def _check(data: bytes, entry: Entry, known: str | None, target: Path) -> None:
     checksum = _sha256(data)
-    if checksum != entry.sha256:
-        raise InputError(f"its SHA-256 is {checksum}, expected {entry.sha256}")
+    if known is not None and checksum != known:
+        since = "" if entry.sha256 else f", as at the first download ({record(target)})"
+        raise InputError(f"its SHA-256 is {checksum}, expected {known}{since}")
+    if entry.check == "counts":
+        found = _counts(entry.kind, *read.rows(data, target))
+        wrong = [
+            f"{found[what]:,} {what}, expected {entry.counts[what]:,}"
+            for what in found
+            if found[what] != entry.counts[what]
+        ]
+        if wrong:
+            raise InputError(f"it has {' and '.join(wrong)}")
+
+
+def _counts(kind: Kind, labels: list[str], rows: list[str]) -> dict[str, int]:
+    """How many of everything there are in the lines of a set."""
+    if kind == "retrieval":
+        return retrieval.counts(labels)
+    if kind == "matrix":
+        return {"texts": len(rows) - 1, "terms": int(rows[0]), "classes": len(set(labels[1:]))}
+    return {"texts": len(rows), "classes": len(set(labels))}
 
 
 def _sha256(data: bytes) -> str:
