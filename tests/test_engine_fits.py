@@ -72,7 +72,9 @@ def test_workers_that_are_killed_change_nothing(texts, expected, tmp_path):
     distributed = pytest.importorskip("distributed")
     killed = []
     with (
-        distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=4, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         ids = list(client.run(os.getpid).values())
@@ -121,6 +123,21 @@ def test_what_was_done_is_not_done_again(texts, expected, tmp_path, monkeypatch)
     monkeypatch.setattr(TextStore, "_joined", lambda *_: 1 / 0)
     run = fitted(texts, tmp_path / "run", resume=True)  # no text is read or counted again
     assert written(run) == expected
+
+
+def test_more_memory_than_allowed_is_refused_before_anything_is_learned(
+    texts, expected, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("coterie.topics.fitting.fit_method", lambda *_, **__: 1 / 0)
+    with pytest.raises(
+        InputError, match=r"^\d+ terms and 4 topics need about 0\.\d GB in this process"
+    ) as error:
+        fitted(texts, tmp_path / "run", memory=100_000_000)
+    assert "raise --memory" in error.value.said("command")
+    assert not (tmp_path / "run").exists()
+    monkeypatch.undo()
+    small_blocks(monkeypatch.setattr)
+    assert written(fitted(texts, tmp_path / "run", memory=1 << 31, resume=True)) == expected
 
 
 def test_other_settings_are_not_resumed(texts, tmp_path, monkeypatch):

@@ -212,6 +212,47 @@ def test_a_model_saved_in_python_is_computed_from_its_own_texts(tmp_path):
     assert found.source == str(tmp_path / "tickets.csv")
 
 
+def in_three_files(folder, table):
+    """A table in files of a folder for each team."""
+    for team, part in table.group_by("team", maintain_order=True):
+        below = folder / f"shop={team[0]}"
+        below.mkdir(parents=True)
+        part.drop("team").write_csv(below / "tickets.csv")
+
+
+@pytest.mark.parametrize("asked", ["shops/**/*.csv", "shops", ["shops/shop=delivery", "shops/shop=payment"]])
+def test_many_files_are_read_again(tmp_path, monkeypatch, asked):
+    monkeypatch.chdir(tmp_path)
+    in_three_files(tmp_path / "shops", rows())
+    fit_run(read_texts(asked, "subject"), "run", TopicModel(3))
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    shutil.move(tmp_path / "shops", moved)
+    shutil.move(tmp_path / "run", moved)
+    monkeypatch.chdir("/")
+    found = verify(moved / "run")
+    assert found.identical, str(found)
+    assert not any("kept in the run" in note for note in found.notes)
+    assert "shop" in found.source
+
+
+def test_one_of_many_files_that_changed_or_is_gone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    in_three_files(tmp_path / "shops", rows())
+    parts = sorted((tmp_path / "shops").glob("*/*.csv"))
+    fit_run(read_texts(parts, "subject"), "run", TopicModel(3))
+    assert verify("run").identical
+    parts[1].write_text(parts[1].read_text().replace("my", "our", 1))
+    assert verify("run").first.name == "texts"
+    parts[1].unlink()
+    with pytest.raises(InputError, match=r"the source of run, .*tickets\.csv, is not there any more"):
+        verify("run")
+    (tmp_path / "whole").mkdir()
+    rows().sort("team", maintain_order=True).write_csv(tmp_path / "whole" / "all.csv")
+    with pytest.raises(InputError, match="not there any more"):
+        verify("run", source="nowhere/*.csv")
+
+
 def embeddings_of(table):
     rng = np.random.default_rng(0)
     centers = {team: rng.standard_normal(12) for team in POOLS}

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix, diags, vstack
+from scipy.sparse import csr_matrix, diags, hstack, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -10,11 +10,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from contract import degenerate_inputs, same_topics
 from coterie import weights
 from coterie.cluster import Coterie, NumberOfTopics, SphericalKMeans
+from coterie.cluster import coterie as coterie_module
+from coterie.cluster import refining as refining_module
 from coterie.cluster import texts as texts_module
 from coterie.cluster.leave_one_out import LeaveOneOut
 from coterie.cluster.wording import CANDIDATES
 from coterie.corpus import Vectorizer
-from coterie.engines import Block, DiskEngine, MemoryEngine, write_blocks
+from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
 from coterie.errors import InputError
 from coterie.metrics import nmi
 from matrices import count_matrices
@@ -420,3 +422,31 @@ def test_tweet(dataset):
     data = dataset("tweet")
     X = Vectorizer().fit_transform(data.texts)
     assert nmi(data.labels, Coterie(89).fit_predict(X)) > 0.90
+
+
+@pytest.mark.parametrize("refine", [False, True, "auto"])
+def test_terms_that_the_sample_lacks_change_nothing_but_memory(monkeypatch, refine):
+    """The slow twin learns clusters with a number for every term, in the sample or not."""
+    monkeypatch.setattr(texts_module, "MOST_TEXTS", 100)
+    monkeypatch.setattr(coterie_module, "MOST_TEXTS", 100)
+    common, _ = planted(300, 3)
+    pairs = np.arange(300) // 2  # each rare term is in two texts
+    rare = csr_matrix((np.ones(300), (np.arange(300), pairs)), (300, 150))
+    X = hstack([common, rare], format="csr")
+    widths = []
+
+    class Watched(LeaveOneOut):
+        def __init__(self, texts, n_topics):
+            widths.append(texts.n_terms)
+            super().__init__(texts, n_topics)
+
+    monkeypatch.setattr(refining_module, "LeaveOneOut", Watched)
+    fast = small(refine=refine).fit(as_engine(X))
+    monkeypatch.setattr(coterie_module, "terms_of_sample", lambda documents: np.ones(documents.n_terms, bool))
+    slow = small(refine=refine).fit(as_engine(X))
+    if refine is not False:
+        assert widths[0] < widths[-1] == X.shape[1]
+    assert (fast.predict(X) == slow.predict(X)).all()
+    np.testing.assert_allclose(fast.term_vectors_, slow.term_vectors_)
+    absent = fast.n_features_in_ - widths[0] if widths else 0
+    assert (~fast.coefficients_.any(axis=0)).sum() >= absent

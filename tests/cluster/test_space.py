@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, eye_array
 
 from coterie import weights as term_weights
 from coterie.cluster import texts as texts_module
 from coterie.cluster.space import Space, learn_space, unit_dense
-from coterie.cluster.texts import take_sample
+from coterie.cluster.texts import take_sample, terms_of_sample
 from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
 from coterie.semantics import cooccurrence, ppmi
 from matrices import count_matrices, with_weights
@@ -220,6 +220,20 @@ def test_a_sample_of_many_texts_is_every_nth_across_blocks(size, monkeypatch):
     np.testing.assert_array_equal(sample.gather(lambda block: block.numbers), chosen)
     np.testing.assert_array_equal(sample.gather(lambda block: block.weights), row_weights[chosen])
     np.testing.assert_array_equal(sample.counts().toarray(), X[chosen].toarray())
+
+
+def test_a_large_sample_has_few_blocks_whatever_the_threads(monkeypatch):
+    monkeypatch.setattr(texts_module, "_BLOCK_ROWS", 4)
+    X, _ = planted(50, 3)
+    samples = [taken(X, threads=threads)[0] for threads in (1, 3)]
+    starts = [[block.start for block in sample.blocks] for sample in samples]
+    assert starts[0] == starts[1] == list(range(0, 50, 7))
+
+
+def test_the_terms_of_a_sample_are_those_of_its_texts(monkeypatch):
+    monkeypatch.setattr(texts_module, "MOST_TEXTS", 20)
+    engine = MemoryEngine(blocks_of(csr_matrix(eye_array(50)), np.ones(50), 7))
+    np.testing.assert_array_equal(np.flatnonzero(terms_of_sample(engine)), np.arange(0, 50, 3))
 
 
 def test_a_sample_of_nothing():

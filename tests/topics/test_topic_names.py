@@ -178,7 +178,8 @@ def best_phrases(phrases, likely, sizes):
     every = np.ones(np.shape(likely)[1], dtype=bool)
     wording = Wording([], [], every, every, every, every, ~every, every)
     strength = np.ones_like(likely)
-    found = _best(phrases, strength, SimpleNamespace(log_shares=np.log(likely)), np.array(sizes), wording)
+    described = SimpleNamespace(sizes=sizes, log_shares=lambda topics, terms: np.log(likely[topics, terms]))
+    found = _best(phrases, strength, described, np.array(sizes), wording)
     return [[tuple(candidate.terms.tolist()) for candidate in some] for some in found]
 
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from topic_texts import HOSTILE, answers, planted_texts, shown
 
-from contract import same_topics
+from contract import same_topics, skip_without_tomotopy
 from coterie import TopicModel, Vectorizer, methods
 from coterie.errors import InputError
 from coterie.results import NO_KNOWN_WORD
@@ -104,8 +104,7 @@ def test_a_file_gives_the_topics_of_its_texts(model, tmp_path, monkeypatch, writ
 @pytest.mark.slow
 @pytest.mark.parametrize("method", methods.names())
 def test_every_method_learns_from_a_large_file(tmp_path, monkeypatch, method):
-    if method == "lda":
-        pytest.importorskip("tomotopy")
+    skip_without_tomotopy(method)
     path = tmp_path / "texts.csv"
     write_csv(path)
     small, large = (TopicModel(n_topics=3, method=method) for _ in range(2))

@@ -5,7 +5,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from topic_texts import TOPICS, answers, planted_texts, shown
 
-from contract import same_topics
+from contract import same_topics, skip_without_tomotopy
 from coterie import NMF, Coterie, SphericalKMeans, TopicModel, methods
 from coterie.weights import IdfWeights
 
@@ -18,8 +18,7 @@ LOCAL = {"nmf", "nmf-idf", "nmf-ncut", "nmf-ncut-cosine", "term-nmf"}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in methods.names() if name not in LOCAL])
 def test_planted_topics_are_found(name):
-    if name == "lda":
-        pytest.importorskip("tomotopy")
+    skip_without_tomotopy(name)
     model = TopicModel(n_topics=3, method=name).fit(ALL)
     assert same_topics(model.labels_[:60], TRUTH)
     np.testing.assert_allclose(model.transform(ALL).sum(axis=1)[:60], 1)

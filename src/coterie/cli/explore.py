@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from coterie.cli.shared import RenamedOption, max_bytes_option, safe
 from coterie.errors import InputError
+
+#: Texts of a run from which the page takes gigabytes.
+_MANY_TEXTS = 2_000_000
 
 
 @click.command()
@@ -75,6 +79,8 @@ def explore(
     if no_token and (token is not None or not is_loopback(host)):
         raise InputError("--no-token cannot be combined with --token or a public --host")
     where, start = _folder_and_start(run, folder)
+    if start is not None:
+        _warn_of_size(where / start)
     logging.basicConfig(format="coterie: %(message)s", level=logging.WARNING)
     for handler in logging.getLogger().handlers:
         handler.addFilter(FewMessages())
@@ -105,6 +111,21 @@ def _folder_and_start(run: Path | None, folder: Path | None) -> tuple[Path, str 
     if folder is not None and _real(path.parent) != _real(where):
         raise InputError(f"{run} is not in {folder}; omit --folder, or choose a run in that folder")
     return path.parent, path.name
+
+
+def _warn_of_size(run: Path) -> None:
+    """Say that a very large run will take much memory, before it does."""
+    from coterie.runs.record import TABLE, read_record
+
+    table = run / TABLE
+    with suppress(InputError, OSError):  # the page says what is wrong with a run
+        if (texts := read_record(run)["data"]["texts"]) > _MANY_TEXTS:
+            size = table.stat().st_size / 1e9
+            click.echo(
+                f"coterie: this run has {texts:,} texts; the page reads all of them into memory, which takes "
+                f"several times the {size:.1f} GB of {TABLE}",
+                err=True,
+            )
 
 
 def _real(path: Path) -> Path:

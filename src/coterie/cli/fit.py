@@ -87,8 +87,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--memory", metavar="SIZE", type=Size(),
-    help="Keep texts, counts and answers on disk, beside the run, instead of in memory. SIZE, such as 2GB, "
-    "is a goal: it is not enforced.",
+    help="Keep texts, counts and answers on disk, beside the run, and take at most SIZE of memory, such as "
+    "2GB: a fit whose terms and topics need more is refused.",
 )  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue a fit with --memory or --engine that was stopped.")
 @engine_options

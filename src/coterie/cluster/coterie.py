@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from coterie.cluster.n_topics import NumberOfTopics, choose_n_topics
 from coterie.cluster.predefined import FREE, Predefined
 from coterie.cluster.refining import CountsOfRows, best_of, decision, find_topics, representations
 from coterie.cluster.space import Space, learn_space, terms_that_count
-from coterie.cluster.texts import Floats, Ints, Sample
+from coterie.cluster.texts import MOST_TEXTS, Floats, Ints, Sample, terms_of_sample, with_columns
 from coterie.cluster.wording import term_counts, topic_words
 from coterie.embeddings import Vectors, embeddings_of_rows, own_array
 from coterie.engines import Block, Engine
@@ -264,7 +263,9 @@ class Coterie(TopicEstimator):
         used = np.asarray(counts.any(axis=1))
         used[: self.n_predefined_] = True
         used[0] |= not used.any()
-        self.coefficients_, self.axis_coefficients_ = self.coefficients_[used], self.axis_coefficients_[used]
+        # with the weights of a term side by side: products would copy them on each call otherwise
+        self.coefficients_ = np.asfortranarray(self.coefficients_[used])
+        self.axis_coefficients_ = self.axis_coefficients_[used]
         self.sizes_, self.n_topics_ = self.sizes_[used], int(used.sum())
         terms = counts[used]
         self.fallback_ = int(np.argmax(sizes[used]))
@@ -364,17 +365,25 @@ class Coterie(TopicEstimator):
             check_count("n_topics", self.n_topics, self, also="auto")
         tell("counting co-occurrence", 0)
         known = terms_that_count(documents)
-        inside = documents
-        if len(known) < documents.n_terms:
-            inside = documents.mapped(lambda block: replace(block, X=block.X[:, known]))
+        inside = documents if len(known) == documents.n_terms else with_columns(documents, known)
         space = learn_space(inside, dimensions)
-        views = representations(inside, space, dimensions, vectors, aside, judged=self.refine == "auto")
+        # clusters are learned from a sample: a number for each topic and for each term that the sample does
+        # not contain would only take memory
+        terms, seen = known, space
+        if inside.n_rows > MOST_TEXTS:
+            there = terms_of_sample(inside)
+            if predefined is not None:
+                there |= predefined.of_terms(known).terms()
+            some = np.flatnonzero(there)
+            terms, inside = known[some], with_columns(inside, some)
+            seen = Space(space.weights[some], space.vectors[some])
+        views = representations(inside, seen, dimensions, vectors, aside, judged=self.refine == "auto")
         texts = views[0].texts
         self.n_predefined_ = 0 if predefined is None else predefined.n_topics
         n_topics = self._number_of_topics(texts, random)
         starts = restarts * int(np.clip(_MANY_TEXTS // max(texts.n_rows, 1), 1, _MORE_STARTS))
         settings: dict[str, Any] = {"n_init": starts, "tol": _TOLERANCE}
-        known_topics = None if predefined is None else predefined.of_terms(known)
+        known_topics = None if predefined is None else predefined.of_terms(terms)
         found = []
         for view in views:
             tell("clustering", 0)
@@ -382,14 +391,14 @@ class Coterie(TopicEstimator):
                 centers = spherical_kmeans(view.texts.as_engine(), n_topics, random, **settings).centers
                 found.append(find_topics(view, centers, np.full(texts.n_rows, FREE), self.refine))
             else:
-                begun = Beginning.of(known_topics, view, space, n_topics, random, settings)
+                begun = Beginning.of(known_topics, view, seen, n_topics, random, settings)
                 found.append(begun.spread(find_topics(view, begun.centers, begun.topics, self.refine, True)))
         best = found[0]
         if len(found) > 1 and (judge := views[0].judge) and isinstance(judge.witness, Embeddings):
             best = best_of(found, judge.witness.trust(judge, n_topics, random))
         self.view_, self.refined_, self.sharpness_ = best.view, best.refined, best.sharpness
         self.decision_ = decision(found, best, vectors is not None)
-        self._keep(documents.n_terms, known, space, best.coefficients)
+        self._keep(documents.n_terms, known, space, terms, best.coefficients)
 
     def _number_of_topics(self, texts: Sample, random: np.random.RandomState) -> int:
         self.number_of_topics_, fewest = None, self.n_predefined_
@@ -412,17 +421,19 @@ class Coterie(TopicEstimator):
             )
         return max(estimate.n_topics, fewest)
 
-    def _keep(self, n_terms: int, known: Ints, space: Space, coefficients: Coefficients) -> None:
-        """Set what was learned from the terms that count, over all terms."""
+    def _keep(
+        self, n_terms: int, known: Ints, space: Space, sampled: Ints, coefficients: Coefficients
+    ) -> None:
+        """Set what was learned, over all terms: the space of `known` ones, coefficients of `sampled` ones."""
 
-        def spread(rows: Floats) -> Array:
-            everywhere = np.zeros((*rows.shape[:-1], n_terms))
-            everywhere[..., known] = rows
+        def spread(rows: Floats, columns: Ints) -> Array:
+            everywhere = np.zeros((*rows.shape[:-1], n_terms), order="F")
+            everywhere[..., columns] = rows
             return everywhere
 
-        self.term_weights_ = spread(space.weights)
-        self.term_vectors_ = spread(space.vectors.T)
-        self.coefficients_ = spread(coefficients.terms.T)
+        self.term_weights_ = spread(space.weights, known)
+        self.term_vectors_ = spread(space.vectors.T, known)
+        self.coefficients_ = spread(coefficients.terms.T, sampled)
         self.axis_coefficients_ = np.ascontiguousarray(coefficients.axes.T, dtype=np.float64)
         self.sizes_ = np.asarray(coefficients.base, dtype=np.float64)
         self.components_ = self.coefficients_  # its number of rows is asked for before it is known

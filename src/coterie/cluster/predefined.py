@@ -53,6 +53,10 @@ class Predefined:
         """The same in other columns: some of these, or all in another order."""
         return replace(self, counts=self.counts[:, columns])
 
+    def terms(self) -> npt.NDArray[np.bool_]:
+        """Whether each term stands for a topic."""
+        return np.bincount(self.counts.indices, minlength=self.counts.shape[1]) > 0
+
     def begin(self, counts: csr_matrix) -> Ints:
         """The topic that each text begins in: the only one of which it contains a word; else `FREE`.
 

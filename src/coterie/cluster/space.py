@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, diags, eye_array, vstack
+from scipy.sparse import csr_matrix, eye_array, vstack
 
 from coterie import weights as term_weights
 from coterie.cluster.texts import FLOAT, Floats
@@ -129,7 +129,8 @@ def _inverse_length(block: Block, idf: Array, probes: Floats) -> Floats:
 def _scaled(block: Block, idf: Array, scale: Floats) -> Block:
     """Weighted counts of a block, with rows scaled."""
     words = _weighted(block.X, idf).astype(FLOAT)
-    return replace(block, X=(diags(scale) @ words).tocsr(), weights=block.weights.astype(FLOAT))
+    words.data *= np.repeat(scale, np.diff(words.indptr))
+    return replace(block, X=words, weights=block.weights.astype(FLOAT))
 
 
 def _gram(block: Block, image: Floats) -> Floats:

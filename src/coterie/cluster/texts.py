@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,8 +23,9 @@ T = TypeVar("T")
 MOST_TEXTS = 131_072
 #: Clusters are learned in single precision: sums over texts are rounded far below what a text weighs.
 FLOAT = np.float32
-#: Rows of a block. Fixed, so that sums have one order on any number of threads.
-_BLOCK_ROWS = 4_096
+#: Fewest rows of a block, and most blocks: each of them adds a number for every term and topic. Neither
+#: depends on the number of threads, so that sums have one order.
+_BLOCK_ROWS, _BLOCKS = 4_096, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +106,31 @@ def take_sample(
     weights = np.concatenate([part for _, part, _ in parts])
     numbers = np.concatenate([part for _, _, part in parts])
     blocks = []
-    for start in range(0, max(len(weights), 1), _BLOCK_ROWS):
-        some = slice(start, start + _BLOCK_ROWS)
-        X = rows_of(counts, start, min(start + _BLOCK_ROWS, len(weights)))
+    size = max(_BLOCK_ROWS, -(-len(weights) // _BLOCKS))
+    for start in range(0, max(len(weights), 1), size):
+        some = slice(start, start + size)
+        X = rows_of(counts, start, min(start + size, len(weights)))
         counted = np.where(
             X.getnnz(axis=1) > 0, weights[some], 0.0
         )  # a text that says nothing teaches nothing
         features = words(X).astype(FLOAT), text_vectors(X, numbers[some]).astype(FLOAT)
         blocks.append(Texts(X.astype(FLOAT), *features, counted.astype(FLOAT), start, numbers[some]))
     return Sample(tuple(blocks), usable_threads(getattr(documents, "threads", None)))
+
+
+def terms_of_sample(documents: Engine) -> npt.NDArray[np.bool_]:
+    """Whether each term occurs in the texts that `take_sample` takes."""
+    step = max(-(-documents.n_rows // MOST_TEXTS), 1)
+
+    def occurrences(block: Block) -> Ints:
+        return np.bincount(_every(block, step)[0].indices, minlength=block.X.shape[1])
+
+    return documents.sum(occurrences) > 0
+
+
+def with_columns(documents: Engine, columns: Ints) -> Engine:
+    """Documents with some of their terms, in this order."""
+    return documents.mapped(lambda block: replace(block, X=block.X[:, columns]))
 
 
 def _every(block: Block, step: int) -> tuple[csr_matrix, Floats, Ints]:

@@ -45,8 +45,12 @@ def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
     co-occur with the ones before. A frequent word that never occurs with the others would only puzzle the
     reader.
     """
-    scores = distinctive(shares, everywhere)
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :CANDIDATES]
+    n_best = min(CANDIDATES, shares.shape[1])
+    best, scores = np.empty((len(shares), n_best), dtype=np.int64), np.empty((len(shares), n_best))
+    for topic, row in enumerate(shares):  # one by one: all numbers of all topics may not fit into memory
+        telling = distinctive(row[None], everywhere)[0]
+        best[topic] = np.argsort(-telling, kind="stable")[:n_best]
+        scores[topic] = telling[best[topic]]
     used = np.unique(best)
     inside = documents.mapped(lambda block: replace(block, X=block.X[:, used]))
     together, alone = cooccurrence(inside), document_frequency(inside)
@@ -55,7 +59,7 @@ def topic_words(documents: Engine, shares: Array, everywhere: Array) -> Ints:
     return np.stack(
         [
             row[_by_association(npmi(together[at][:, at].toarray(), alone[at], n_texts), some)]
-            for row, at, some in zip(best, columns, np.take_along_axis(scores, best, axis=1), strict=True)
+            for row, at, some in zip(best, columns, scores, strict=True)
         ]
     )
 

@@ -40,6 +40,9 @@ class Cluster:
     journal
         Whether the results of each pass stay in the folder, so that work which was stopped goes on from the
         last one.
+    memory
+        Bytes that a fit may take in this process, and in each worker. One that needs more is refused once its
+        terms are counted.
 
     >>> import tempfile
     >>> cluster = Cluster(folder=tempfile.mkdtemp())
@@ -54,6 +57,7 @@ class Cluster:
         folder: str | Path,
         threads: int | None = None,
         journal: bool = False,
+        memory: int | None = None,
     ):
         self.folder = Path(folder).absolute()
         if not self.folder.is_dir():
@@ -62,7 +66,7 @@ class Cluster:
         if self.workers is not None and self.workers.in_process:
             threads, self.workers = threads or self.workers.n_workers(), None
         self.threads = usable_threads(threads)
-        self.journal = journal
+        self.journal, self.memory = journal, memory
         self._in_use: list[tuple[Path, ...]] = []
 
     def run(self, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:

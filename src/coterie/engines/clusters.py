@@ -155,7 +155,8 @@ def remote_client(
 def _connected(package: Any, scheduler: str, seconds: float) -> Iterator[Any]:
     try:
         client = package.Client(scheduler, timeout=seconds, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, TypeError) as error:
+    # an assertion fails where a busy machine does not start the client's thread for ten seconds
+    except (OSError, TimeoutError, ValueError, TypeError, AssertionError) as error:
         raise InputError(
             f"no Dask scheduler answered at {scheduler!r} within {seconds:g} seconds; "
             "check the address, such as tcp://host:8786, and that the scheduler runs"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, diags, issparse
+from scipy.sparse import csr_matrix, issparse
 
 from coterie.engines.base import csr_view
 from coterie.engines.memory import rows as rows_of
@@ -31,7 +31,8 @@ def inverse_lengths(rows: Any) -> Floats:
 
 def unit_rows(matrix: csr_matrix) -> csr_matrix:
     """Rows of a sparse matrix scaled to unit length; an empty row stays empty."""
-    return (diags(inverse_lengths(matrix)) @ matrix).tocsr()
+    scale = np.repeat(inverse_lengths(matrix), np.diff(matrix.indptr))
+    return csr_view(matrix.data * scale, matrix.indices, matrix.indptr, matrix.shape)
 
 
 def unit_dense(rows: Floats) -> Floats:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from coterie.engines.threads import one_blas_thread
-from coterie.map.unfold import best_columns, neighbour_graph, unfold
+from coterie.map.unfold import few_columns, neighbour_graph, unfold
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -91,7 +91,8 @@ class Landmarks:
         near, close = _nearest(_as_floats(rounded), marks)
         weights = close - close[:, -1:] + 1e-6
         places = self.at[near]
-        gaps = ((places[:, :, None] - places[:, None]) ** 2).sum(axis=3)
+        across, along = places[:, :, 0], places[:, :, 1]
+        gaps = (across[:, :, None] - across[:, None]) ** 2 + (along[:, :, None] - along[:, None]) ** 2
         company = (weights[:, None] / (1.0 + gaps / _REACH**2)).sum(axis=2)
         best = np.argmax(np.round(company, 9), axis=1)
         each = np.arange(len(places))
@@ -179,7 +180,7 @@ def _nearest(vectors: Floats, marks: Floats) -> tuple[Ints, Array]:
     """The nearest landmarks of each text and their cosines, one more than count; the nearest first."""
     most = min(_CANDIDATES, len(marks))
     with one_blas_thread():
-        found = best_columns(vectors @ marks.T, most)[0]
+        found = np.sort(few_columns(vectors @ marks.T, most), axis=1)
     exact = np.einsum("id,ijd->ij", vectors, marks[found], dtype=np.float64)
-    order = np.lexsort((found, -np.round(exact, 9)), axis=1)[:, : _NEAREST + 1]
+    order = np.argsort(-np.round(exact, 9), axis=1, kind="stable")[:, : _NEAREST + 1]  # of equals the first
     return np.take_along_axis(found, order, axis=1), np.take_along_axis(exact, order, axis=1)

@@ -27,7 +27,7 @@ _CELL = 0.5
 #: The grid never has more cells to a side.
 _MOST_CELLS = 512
 #: Columns of which only the largest entry is looked at first.
-_GROUP = 16
+_GROUP = 4
 #: Rows of similarities at a time.
 _ROWS = 1_024
 
@@ -52,14 +52,17 @@ def best_columns(alike: npt.NDArray[np.float32], k: int) -> tuple[Ints, npt.NDAr
     >>> best_columns(np.array([[0.1, 0.7, 0.4]], dtype=np.float32), 2)[0].tolist()
     [[1, 2]]
     """
-    some = np.sort(_few_columns(alike, k), axis=1)
+    some = np.sort(few_columns(alike, k), axis=1)
     values = np.take_along_axis(alike, some, axis=1)
     order = np.argsort(-values, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(some, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
-def _few_columns(alike: npt.NDArray[np.float32], k: int) -> Ints:
-    """Columns that hold the `k` largest entries of each row: those of the groups with the largest ones."""
+def few_columns(alike: npt.NDArray[np.float32], k: int) -> Ints:
+    """The `k` columns with the largest entries of each row, in any order.
+
+    They are in the groups of columns with the largest ones, so only these groups are looked at.
+    """
     n_rows, n_columns = alike.shape
     n_groups = n_columns // _GROUP
     if n_groups <= 2 * k:

@@ -80,8 +80,9 @@ def fit_run(
         Who counts the texts and learns from them: a `distributed.Client` or any
         `concurrent.futures.Executor`; without one, threads of this process.
     memory
-        Bytes of memory that the fit should take; a goal that is not enforced. What has the size of the
-        collection is kept in a folder beside the run until the run is written, as it is with `workers`.
+        Bytes of memory that the fit may take in this process, and in each worker. What has the size of the
+        collection is kept in a folder beside the run until the run is written, as it is with `workers`. A fit
+        whose terms and topics need more is refused once its terms are counted.
     resume
         Go on with a fit that was stopped, from what it left there.
     """
@@ -96,7 +97,7 @@ def fit_run(
         if workers is not None or memory is not None or resume:
             about = _about(source, model, embeddings, edits_of(folder) if edits is None else edits)
             work = stack.enter_context(work_folder(folder, about, resume=resume))
-            cluster = Cluster(workers, folder=work, journal=True)
+            cluster = Cluster(workers, folder=work, journal=True, memory=memory)
             _give_back_memory()
         return _fitted(
             source, folder, model, embeddings, edits, _Chosen(date, class_column), day_first, command,

@@ -29,13 +29,16 @@ from coterie.runs.run import Run
 from coterie.storage.files import spelled
 from coterie.storage.folder import as_path
 from coterie.text.inputs import is_unicode
-from coterie.text.readers import TextSource, read_texts
+from coterie.text.readers import TextFiles, TextSource, read_texts
+from coterie.text.readers.places import files_of
+from coterie.text.readers.remote import is_url
 from coterie.topics import Edit, TopicModel, state
 from coterie.topics import edits as log
 from coterie.topics.collection import TextStore
 
-#: Where texts came from: a file that can be read again, a stream, or neither: then only the run has them.
-FILE, STREAM, KEPT = "file", "standard input", "kept"
+#: Where texts came from: a file or several that can be read again, a stream, or none of these: then only the
+#: run has them.
+FILE, FILES, STREAM, KEPT = "file", "files", "standard input", "kept"
 #: In place of the name of an encoder: a function or an object, which no file can hold.
 _OWN = "function"
 
@@ -44,9 +47,12 @@ _OWN = "function"
 
 
 def reading_of(source: TextSource | None, folder: Path) -> dict[str, Any]:
-    """How texts were read: the file, what was asked for, and what was found."""
-    if type(source) is not TextSource:  # others read files that are gone soon, such as uploads
+    """How texts were read: the file or files, what was asked for, and what was found."""
+    several = isinstance(source, TextFiles) and not any(is_url(file.path) for file in source.files)
+    # others read files that are gone soon, such as uploads
+    if not several and type(source) is not TextSource:
         return getattr(source, "reading", None) or {"from": KEPT}
+    assert source is not None
     given = {
         "column": source.column,
         "format": source.format,
@@ -57,6 +63,9 @@ def reading_of(source: TextSource | None, folder: Path) -> dict[str, Any]:
     found = None if source.layout is None else asdict(source.layout)
     if str(source.path) == "-":
         return {"from": STREAM, "given": given, "found": found}
+    if isinstance(source, TextFiles):
+        paths = [path_beside(path, folder) for path in source.asked_for]
+        return {"from": FILES, "paths": paths, "given": given, "found": found}
     return {"from": FILE, "path": path_beside(source.path, folder), "given": given, "found": found}
 
 
@@ -204,11 +213,11 @@ def _texts(run: Run, source: str | Path | None) -> tuple[TextStore, str, list[st
             "the run",
             ["the record does not name one file with the texts; those kept in the run are taken"],
         )
-    path = _found(run, reading) if source is None else as_path(source)
-    if path is None or not path.is_file():
-        missing = data["source"] if path is None else spelled(path)
+    paths = _found(run, reading) if source is None else [as_path(source)]
+    if not paths or not all(map(_is_there, paths)):
+        missing = next((path for path in paths if not _is_there(path)), data["source"])
         raise InputError(
-            f"the source of {run.folder}, {missing}, is not there any more ({about})",
+            f"the source of {run.folder}, {spelled(missing)}, is not there any more ({about})",
             python="verify(folder, source=FILE) says where it is now",
             command="--source FILE says where it is now",
         )
@@ -219,7 +228,8 @@ def _texts(run: Run, source: str | Path | None) -> tuple[TextStore, str, list[st
         # a stream has no name that tells its format
         given = {**given, "format": given.get("format") or reading["found"].get("format")}
     try:
-        return TextStore(read_texts(path, **given)), spelled(path), []
+        read = read_texts(paths[0] if len(paths) == 1 else paths, **given)
+        return TextStore(read), read.source_name, []
     except TypeError:
         raise InputError(
             f"{run.folder / MARKER} says how the texts were read in a way that this version does not know; "
@@ -227,15 +237,29 @@ def _texts(run: Run, source: str | Path | None) -> tuple[TextStore, str, list[st
         ) from None
 
 
-def _found(run: Run, reading: Mapping[str, Any]) -> Path | None:
-    """The file of the texts: beside the run folder, where it was, or under the name that was typed."""
+def _found(run: Run, reading: Mapping[str, Any]) -> list[Path]:
+    """The files of the texts: beside the run folder, where they were, or under the name that was typed.
+
+    A name may be that of a folder, or a pattern.
+    """
     typed = Path(run.info["data"]["source"])
-    recorded = reading.get("path")
-    places = [typed]
-    if isinstance(recorded, str):
-        beside = run.folder / recorded
-        places = [Path(os.path.normpath(beside)), beside, typed]
-    return next((place for place in places if place.is_file()), places[0])
+    several = reading.get("from") == FILES and isinstance(reading.get("paths"), list)
+    paths = []
+    for recorded in reading["paths"] if several else [reading.get("path")]:
+        places = [typed]
+        if isinstance(recorded, str):
+            beside = run.folder / recorded
+            places = [Path(os.path.normpath(beside)), beside, *([] if several else [typed])]
+        paths.append(next((place for place in places if _is_there(place)), places[0]))
+    return paths
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file of that name, a folder, or any file that it matches as a pattern."""
+    try:
+        return path.exists() or files_of(path) is not None
+    except InputError:
+        return False
 
 
 def _unfitted(run: Run, loaded: TopicModel | None) -> tuple[TopicModel, Vectors | None, list[str]]:

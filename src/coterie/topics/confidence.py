@@ -56,7 +56,7 @@ _MOST_AGREEMENT = 0.9
 #: Decimals that count: products with a batch of texts round differently from products with one.
 _COSINE_DECIMALS, _DECIMALS = 9, 6
 #: Rows worked on together.
-_ROWS = 8_192
+_ROWS = 2_048
 
 
 @dataclass(frozen=True)

@@ -80,14 +80,17 @@ class Description:
     names: tuple[str, ...] = ()
 
     @cached_property
-    def shares(self) -> Array:
-        """How likely a word of each topic is each term."""
-        return self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1e-300)
+    def tokens(self) -> Array:
+        """How many words each topic has."""
+        return np.maximum(self.counts.sum(axis=1), 1e-300)
 
-    @cached_property
-    def log_shares(self) -> Array:
+    def shares(self, topics: Any, columns: Any = slice(None)) -> Array:
+        """How likely a word of some topics is one of some terms, at indices as of an array topics × terms."""
+        return np.asarray(self.counts[topics, columns] / self.tokens[topics])
+
+    def log_shares(self, topics: Any, columns: Any) -> Array:
         """The logarithm of that, a little for terms that a topic never used."""
-        return np.log(self.shares + 1e-6)
+        return np.log(self.shares(topics, columns) + 1e-6)
 
 
 @dataclass(frozen=True)
@@ -371,18 +374,18 @@ def _positions(description: Description, seen: Look, vectors: Array) -> Points:
 
 def _terms(documents: Engine, counts: Array, ranked: Ints | None) -> tuple[Ints, ...]:
     """Columns of the terms of each topic, the most distinctive first; those it never uses are left out."""
-    totals = counts.sum(axis=0)
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+    totals, tokens = counts.sum(axis=0), np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     everywhere = totals / max(float(totals.sum()), 1e-300)
     if not counts.shape[1]:
         return tuple(np.zeros(0, dtype=np.int64) for _ in counts)
     if ranked is None:
-        ranked = topic_words(documents, shares, everywhere)
-    scores = distinctive(shares, everywhere)
-    return tuple(
-        columns[(row[columns] > 0) & ((score[columns] > 0) | (len(counts) == 1))]
-        for columns, row, score in zip(ranked, shares, scores, strict=True)
-    )
+        ranked = topic_words(documents, counts / tokens, everywhere)
+    terms: list[Ints] = []
+    for columns, row in zip(ranked, counts, strict=True):
+        shares = row[None] / tokens[len(terms)]
+        score = distinctive(shares, everywhere)[0]
+        terms.append(columns[(row[columns] > 0) & ((score[columns] > 0) | (len(counts) == 1))])
+    return tuple(terms)
 
 
 def _coherence(documents: Engine, terms: tuple[Ints, ...]) -> Array:

@@ -355,7 +355,7 @@ def topics_of(
             id=topic,
             label=labels[at],
             terms=tuple(display[column] for column in description.terms[at][:_TERMS]),
-            weights=tuple(float(description.shares[at, column]) for column in description.terms[at][:_TERMS]),
+            weights=tuple(description.shares(at, description.terms[at][:_TERMS]).tolist()),
             size=int(description.sizes[at]),
             share=float(description.sizes[at] / total),
             coherence=float(description.coherence[at]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,10 +58,15 @@ def deciding_words(evidence: csr_matrix) -> Columns:
     return words
 
 
-def counted_evidence(X: csr_matrix, log_shares: Array, topics: Ints, against: Ints) -> csr_matrix:
-    """The contribution of each word to its topic rather than another, from the word frequencies of topics."""
+def counted_evidence(
+    X: csr_matrix, log_shares: Callable[[Ints, Ints], Array], topics: Ints, against: Ints
+) -> csr_matrix:
+    """The contribution of each word to its topic rather than another, from the word frequencies of topics.
+
+    ``log_shares(topics, columns)`` says how likely a word of each of these topics is the term in the column.
+    """
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    ratio = log_shares[topics[row], X.indices] - log_shares[against[row], X.indices]
+    ratio = log_shares(topics[row], X.indices) - log_shares(against[row], X.indices)
     return csr_view(X.data * ratio, X.indices, X.indptr, X.shape)
 
 

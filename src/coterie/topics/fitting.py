@@ -36,6 +36,7 @@ from coterie.topics.columns import with_file
 from coterie.topics.describe import Reading, read_topics
 from coterie.topics.editing import Edited
 from coterie.topics.edits import Edit
+from coterie.topics.memory import check_memory
 from coterie.topics.predefined import Known, checked_topics, columns_of, evidence, said
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import Scorer
@@ -62,6 +63,8 @@ def fit(
     given = None if embeddings is None else checked(embeddings)
     source_of(model, given, None)  # says what is missing before anything is counted
     model.collection = collection = _collect(model, texts, cluster)
+    if cluster is not None:
+        check_memory(cluster, len(collection.corpus.vocabulary), model.n_topics)
     model.columns = with_file(model.columns, collection.texts)
     source = source_of(model, given, _source(model, collection.corpus.n_distinct))
     model.collection = collection = embedded(model, collection, source, given)

@@ -226,10 +226,12 @@ def _named(model: TopicModel, groups: Ints) -> dict[int, tuple[str, tuple[str, .
     n_groups = int(groups.max()) + 1
     member = groups == np.arange(n_groups)[:, None]
     # a large topic does not speak for all of a group
-    even = described.counts / np.sqrt(np.maximum(described.counts.sum(axis=1, keepdims=True), 1.0))
-    shares = _shares(member @ even)
-    common = member @ (described.shares > _shares(even.sum(axis=0)[None])) / member.sum(axis=1, keepdims=True)
-    scores = np.where(usable, distinctive(shares, _shares(even.sum(axis=0)[None])[0]), -1.0) * common
+    even = 1.0 / np.sqrt(np.maximum(described.counts.sum(axis=1), 1.0))
+    shares = _shares((member * even) @ described.counts)
+    everywhere = _shares((even @ described.counts)[None])[0]
+    more = np.stack([described.shares(topic) > everywhere for topic in range(len(even))])
+    scores = np.where(usable, distinctive(shares, everywhere), -1.0) * (member @ more)
+    scores /= member.sum(axis=1, keepdims=True)
     terms, given = [], {}
     for number in range(n_groups):
         if member[number].sum() == 1:

@@ -206,8 +206,11 @@ def _best(
 def _strength(description: Description) -> Array:
     """How telling each term is for each topic, 0 … 1."""
     totals = description.counts.sum(axis=0)
-    strength = np.maximum(distinctive(description.shares, totals / max(float(totals.sum()), 1e-300)), 0.0)
-    scaled: Array = strength / np.maximum(strength.max(axis=1, keepdims=True, initial=0.0), 1e-300)
+    everywhere = totals / max(float(totals.sum()), 1e-300)
+    scaled = np.empty_like(description.counts)
+    for topic, row in enumerate(scaled):
+        np.maximum(distinctive(description.shares(topic)[None], everywhere)[0], 0.0, out=row)
+        np.divide(row, max(float(row.max(initial=0.0)), 1e-300), out=row)
     return scaled
 
 
@@ -233,7 +236,8 @@ def _scores(phrases: Phrases, strength: Array, sizes: Array, wording: Wording) -
 
 def _points(terms: Ints, topic: int, description: Description) -> bool:
     """Whether no other topic is more likely, by these terms."""
-    return int(np.argmax(description.log_shares[:, terms].sum(axis=1))) == topic
+    every = np.arange(len(description.sizes))[:, None]
+    return int(np.argmax(description.log_shares(every, terms).sum(axis=1))) == topic
 
 
 # --- phrase and terms

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.integer[Any]]
 
-#: Decimals that count: products with a batch of texts round differently from products with one.
-_DECIMALS = 9
+#: Decimals that count: vectors are learned in single precision, and products with a batch of texts round
+#: differently from products with one.
+_DECIMALS = 6
 
 
 def recommend(

@@ -59,6 +59,12 @@ class TextFiles(TextSource):
         return f"{called(self.path)} and {len(self.files) - 1:,} more"
 
     @property
+    def asked_for(self) -> list[str | Path]:
+        """What was named: a pattern or a folder, or each file of a list."""
+        listed = self.path == self.files[0].path
+        return [file.path for file in self.files] if listed else [self.path]
+
+    @property
     def may_grow(self) -> bool:
         """Whether later files may have further columns."""
         return True
