@@ -28,6 +28,7 @@ from coterie_papers.bench.store import Store
 from coterie_papers.bench.trial import Outcome, Trial, plain, trial
 from coterie_papers.figures import Curve, histograms, lines
 from coterie_papers.page import Page
+from coterie_papers.verdicts import Claim, Judgement, Verdict, above, alike, counted, on_stand_in
 
 DOCS = Path(__file__).parents[2] / "docs" / "papers"
 TRIALS = [
@@ -331,9 +332,13 @@ def written(folder, results):
     curves = [Curve(m, *results.over("k", "nmi", method=m)) for m in ("nmf-ncut", "kmeans-idf")]
     page.figure("lines", "Lines", lines({"one": curves, "two": curves}, x="K", y="NMI"))
     page.figure("counts", "Counts", histograms({"one": results.numbers("nmi")}, x="NMI"))
-    page.claim("more", "less", False)
-    page.claim("more", "more", np.True_)
-    page.claim("more", "nothing", None)
+    page.headline("All figures within .02")
+    page.text("Before.")
+    page.claims_here()
+    page.text("After.")
+    page.claim("Few", "more", "less", Verdict.FAILS, "a|b below")
+    page.claim("Many", "more", "more", Verdict.of(np.True_), "above")
+    page.claim("Few", "more", "both", Verdict.IN_PART, "1 tie")
     page.write(results)
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -347,13 +352,66 @@ def test_a_page_is_the_same_bytes_for_the_same_results(tmp_path, finished, resul
     text = one[Path("some.md")].decode()
     assert r"x\|y \<script\> \*z\* | 1,234 |" in text
     assert "| `raw` | – |" in text
-    assert "| more | less | **no** |\n| more | more | yes |\n| more | nothing | not comparable |" in text
+    assert text.startswith(
+        "# Title\n\n**All figures within .02.** [What holds](#what-holds), 3 claims: 1 holds · 1 holds in part "
+        "· 1 does not hold. Written by `coterie reproduce some`"
+    )
+    few = "| more | less | **does not hold**: a\\|b below |\n| more | both | **holds in part**: 1 tie |\n"
+    many = "| more | more | **holds**: above |\n"
+    between = text.split("\nBefore.\n")[1].split("\nAfter.\n")[0]
+    assert between.startswith("\n## What holds\n\n*holds in part*: ")
+    assert "other data" not in between
+    assert between.index("### Few") < between.index(few) < between.index("### Many") < between.index(many)
     assert b"<dc:date>" not in one[Path("some/lines.svg")]
     table = pl.read_parquet(tmp_path / "one" / "some" / "results.parquet")
     assert table.height == len(TRIALS) == pl.read_csv(tmp_path / "one" / "some" / "results.csv").height
     other = Results(TRIALS, finished)
     other.outcomes[-1] = replace(other.outcomes[-1], values={**other.outcomes[-1].values, "nmi": 0.0})
     assert written(tmp_path / "three", other)[Path("some/lines.svg")] != one[Path("some/lines.svg")]
+
+
+def test_a_verdict_has_a_reason(tmp_path):
+    with pytest.raises(ValueError, match="needs its reason"):
+        Page(tmp_path, "some", "Title").claim("Group", "more", "more", Verdict.HOLDS, "")
+
+
+def test_a_page_without_claims_says_nothing_of_them(tmp_path, results):
+    assert "holds" not in Page(tmp_path, "some", "Title").markdown(results)
+
+
+@pytest.mark.parametrize(
+    ("differences", "verdict", "reason"),
+    [
+        ([0.011, 0.5], Verdict.HOLDS, "above in 2 of 2"),
+        ([0.011, 0.5, 0.01], Verdict.IN_PART, "above in 2 of 3, 1 tie"),
+        ([0.011, 0.5, -0.011], Verdict.IN_PART, "above in 2 of 3, 1 below"),
+        ([0.0], Verdict.IN_PART, "above in 0 of 1, 1 tie"),
+        ([0.011, 0.0, -0.011], Verdict.FAILS, "above in 1 of 3, 1 tie, 1 below"),
+        ([-0.5, -0.01, 0.01], Verdict.FAILS, "above in 0 of 3, 2 ties, 1 below"),
+    ],
+)
+def test_being_above_is_judged_with_its_ties(differences, verdict, reason):
+    assert above(differences) == Judgement(verdict, reason)
+    assert above([d / 10 for d in differences], tie=0.001) == Judgement(verdict, reason)
+
+
+def test_being_alike_and_stand_ins():
+    assert alike([0.02, -0.02], 0.02).verdict is Verdict.HOLDS
+    assert alike([0.02, -0.03], 0.02).verdict is Verdict.FAILS
+    assert alike([0.02, -0.02, 1.0], 0.02).verdict is Verdict.IN_PART
+    with pytest.raises(ValueError, match="judged by"):
+        alike([], 0.02)
+    for level, then in ((0.5, Verdict.HOLDS), (-0.5, Verdict.OTHER_DATA)):
+        found = on_stand_in(above([level]), "tweet")
+        assert found.verdict is then
+        assert found.reason.startswith("tweet: above in ")
+
+
+def test_verdicts_are_counted_in_their_order():
+    claims = [
+        Claim("", "", "", v, "") for v in (Verdict.FAILS, Verdict.HOLDS, Verdict.FAILS, Verdict.CHANGED)
+    ]
+    assert counted(claims) == "4 claims: 1 holds · 2 does not hold · 1 no longer true"
 
 
 class OtherOrder:

@@ -8,16 +8,34 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
+from coterie import weights
 from coterie.errors import InputError
-from coterie_papers import ncut
+from coterie_papers import ncut, ncut_kinds
 from coterie_papers.bench.results import Results
+from coterie_papers.bench.runner import perform
 from coterie_papers.bench.store import Store
-from coterie_papers.bench.trial import trial
+from coterie_papers.bench.trial import Outcome, trial
 from coterie_papers.cli import reproduce as command
+from coterie_papers.ncut_claims import (
+    CLUSTERS,
+    KMEANS,
+    LABELLED,
+    MEASURES,
+    PAPER_SCORES,
+    PAPER_SIZES,
+    claims,
+    headline,
+)
 from coterie_papers.page import Page
 from coterie_papers.reproduction import reproduce
+from coterie_papers.verdicts import Verdict
+from matrices import count_matrices
 
 #: The examples of the help page, in their order: a small run, and its page once more.
 EXAMPLES = re.findall(r"^ +(coterie reproduce .*)$", command.help, re.MULTILINE)
@@ -57,14 +75,15 @@ def test_a_quick_run_gives_the_page_with_all_its_parts(written):
     done, folder = written
     text = done.path.read_text()
     assert {p.name for p in (folder / "ncut").iterdir()} == {
-        "weights.svg", "weights.png", "clusters.svg", "clusters.png", "results.csv", "results.parquet"
+        "method.svg", "method.png", "weights.svg", "weights.png", "clusters.svg", "clusters.png", "results.csv", "results.parquet"
     }  # fmt: skip
     for shown in re.findall(r"\]\((ncut/[^)]+)\)", text):
         assert (folder / shown).stat().st_size > 1000
-    for heading in ("## Data", "## Weights of terms", "### Terms with the largest rank moves", "## Words of topics",
-                    "## Clusters of titles", "### The penalty λ", "## What holds"):  # fmt: skip
+    for heading in ("## The method", "## What holds", "## Data", "## Weights of terms", "### Terms with the largest rank moves", "## Words of topics",
+                    "## The cut of the graph of terms", "## Clusters of titles", "### The penalty λ"):  # fmt: skip
         assert text.count(f"{heading}\n") == 1
     assert text.count("\n| k-means + idf | ") == 4  # three measures and the time
+    assert text.count("\n| *paper* | ") == len(PAPER_SCORES)
     assert "| titles-01, here | 2,630 | 1,403 | 5.2684 | 9 |" in text
     assert "nan" not in text.lower().replace("finance", "")
     assert len(done.claims) >= 12
@@ -92,46 +111,139 @@ def test_pages_are_written_again_from_what_is_there(written):
         reproduce(["ncut"], out=folder / "empty", pages_only=True)
 
 
-def claims(results, folder):
+def judged(results, folder, values):
+    """The claims on changed values of the outcomes."""
+    changed = Results.__new__(Results)
+    changed.outcomes = [replace(o, values=o.values | values(o)) for o in results.outcomes]
     page = Page(folder, "ncut", ncut.TITLE)
-    ncut.page(results, page)
-    return {(said, number): holds for number, (said, _, holds) in enumerate(page.claims)}
+    ncut.page(changed, page)
+    return page.claims
+
+
+RISING = ["kmeans-idf", "kmeans-idf-unit", "nmf-01", "rlsi-idf", "nmf-idf", "rlsi-ncut", "nmf-ncut"]
+
+
+def altered(order, **others):
+    """What a trial would have given in another world."""
+
+    def values(outcome):
+        kind, method = outcome.trial.kind, outcome.trial.method
+        if kind == "ncut-weights":
+            return {"tf_is_1": others["tf"], "idf_is_highest": others["idf"], "ncut_flatness": others["ncut"],
+                    "idf_flatness": 0.5, "ncut_skew": others["skew"], "ncut_kurtosis": others["skew"],
+                    "share_up": others["up"], "share_down": 0.5}  # fmt: skip
+        if kind == "ncut-criterion":
+            return {"gap": others["gap"]}
+        if kind in ("ncut-statistics", "ncut-bounds", "later"):
+            return {}
+        level = (1 + order.index(method)) / 10
+        if outcome.trial.setting("l2") is not None:
+            level += others["penalty"] * (outcome.trial.setting("l2") != 1.0)
+        return dict.fromkeys(("nmi", "ari", "purity", "npmi"), level)
+
+    return values
 
 
 def test_every_claim_can_come_out_either_way(results, tmp_path):
     """The numbers of each method are replaced by such as make a claim true, and then false."""
-
-    def judged(order, **others):
-        changed = Results.__new__(Results)
-        changed.outcomes = [replace(o, values=_altered(o, order, others)) for o in results.outcomes]
-        return claims(changed, tmp_path)
-
-    rising = ["kmeans-idf", "nmf-01", "rlsi-idf", "nmf-idf", "rlsi-ncut", "nmf-ncut"]
-    good = judged(
-        rising, sizes=(2630, 1403, 5.2684, 9), tf=0.97, idf=0.7, ncut=0.9, skew=0.1, up=0.9, penalty=0.0
-    )
-    bad = judged(
-        rising[::-1], sizes=(2630, 1404, 5.2, 9), tf=0.5, idf=0.1, ncut=0.1, skew=2.0, up=0.1, penalty=0.2
-    )
-    assert set(good.values()) == {True}
-    assert set(bad.values()) == {False}
+    good = altered(RISING, tf=0.97, idf=0.7, ncut=0.9, skew=0.1, up=0.9, penalty=0.0, gap=0.0)
+    bad = altered(RISING[::-1], tf=0.5, idf=0.1, ncut=0.1, skew=2.0, up=0.1, penalty=0.2, gap=0.1)
+    assert {claim.verdict for claim in judged(results, tmp_path, good)} == {Verdict.HOLDS}
+    for claim in judged(results, tmp_path, bad):
+        stand_in = claim.reason.startswith("tweet-")
+        assert claim.verdict is (Verdict.OTHER_DATA if stand_in else Verdict.FAILS), claim.said
 
 
-def _altered(outcome, order, others):
-    values, kind, method = dict(outcome.values), outcome.trial.kind, outcome.trial.method
-    if kind == "ncut-statistics":
-        values |= dict(zip(("texts", "terms", "words", "classes"), others["sizes"], strict=True))
-    elif kind == "ncut-weights":
-        values |= {"tf_is_1": others["tf"], "idf_is_highest": others["idf"], "ncut_flatness": others["ncut"],
-                   "idf_flatness": 0.5, "ncut_skew": others["skew"], "ncut_kurtosis": others["skew"],
-                   "share_up": others["up"], "share_down": 0.5}  # fmt: skip
-    else:
-        level = (1 + order.index(method)) / 10
-        penalty = outcome.trial.setting("l2")
-        if penalty is not None:
-            level += others["penalty"] * (penalty != 1.0)
-        values |= dict.fromkeys(("nmi", "ari", "purity", "npmi"), level)
-    return values
+def test_a_tie_is_called_a_tie(results, tmp_path):
+    level = altered(["nmf-ncut"], tf=1, idf=1, ncut=0.5, skew=0, up=0.5, penalty=0.0, gap=0.0)
+
+    def values(outcome):
+        kind = outcome.trial.kind
+        return level(outcome) if kind == "ncut-weights" else {"nmi": 0.4, "ari": 0.4, "purity": 0.4}
+
+    found = judged(results, tmp_path, values)
+    outperforms = [c for c in found if c.group == CLUSTERS and "slightly" not in c.said]
+    assert {c.verdict for c in outperforms} == {Verdict.IN_PART}
+    assert all("ties" in c.reason for c in outperforms)
+    assert {c.verdict for c in found if "slightly better" in c.said} == {Verdict.IN_PART}
+
+
+def test_no_rule_refutes_what_the_paper_printed(results, tmp_path):
+    """By its own numbers, at all its K, the paper's conclusions hold, if not everywhere."""
+    printed = [
+        Outcome(trial("cluster", LABELLED, method, k=k), dict.fromkeys(MEASURES, level), 0.0)
+        for method in ncut.METHODS
+        for k, level in zip(
+            PAPER_SIZES, PAPER_SCORES["nmi", "kmeans-idf" if method in KMEANS else method], strict=True
+        )
+    ]
+    changed = Results.__new__(Results)
+    changed.outcomes = [
+        *printed,
+        *(o for o in results.outcomes if o.trial.kind != "cluster" or o.trial.setting("l2") is not None),
+    ]
+    page = Page(tmp_path, "ncut", ncut.TITLE)
+    claims(changed, page)
+    found = [claim for claim in page.claims if claim.group == CLUSTERS]
+    assert len(found) == 5
+    assert Verdict.FAILS not in {c.verdict for c in found}
+
+
+def test_the_headline_is_the_largest_difference(results):
+    changed = Results.__new__(Results)
+    said = PAPER_SCORES["nmi", "nmf-ncut"]
+    changed.outcomes = [
+        replace(o, values=o.values | {"nmi": said[PAPER_SIZES.index(o.trial.k)] - 0.02 * (o.trial.k == 9)})
+        if o.trial.kind == "cluster"
+        else o
+        for o in results.outcomes
+    ]
+    assert "within 0.020 of its Figure 3 at K = 3, 9" in headline(changed)
+
+
+# --- the criterion
+
+
+def dense_criterion(X, parts):
+    """Equation 2, edge by edge."""
+    held = (X > 0).astype(float)
+    S = held.T @ held
+    total = 0.0
+    for k in set(parts):
+        inside = [i for i, part in enumerate(parts) if part == k]
+        outside = [i for i, part in enumerate(parts) if part != k]
+        leaves = sum(S[i, j] for i in inside for j in outside)
+        stays = sum(S[i, j] for i in inside for j in inside)
+        total += leaves / (leaves + stays) if leaves + stays else 0.0
+    return total / 2
+
+
+@settings(max_examples=50)
+@given(count_matrices(max_rows=8, max_terms=7), st.data())
+def test_the_criterion_is_that_of_the_graph_and_the_theorem_holds(X, data):
+    parts = np.array(data.draw(st.lists(st.integers(0, 2), min_size=X.shape[1], max_size=X.shape[1])))
+    sparse = csr_matrix(X)
+    assert ncut_kinds.ncut_criterion(sparse, parts) == pytest.approx(dense_criterion(X, parts))
+    if X.any():
+        assert ncut_kinds.theorem_gap(sparse, parts) < 1e-12
+
+
+@settings(max_examples=50)
+@given(count_matrices(max_rows=8, max_terms=7))
+def test_the_largest_singular_value_is_the_root_of_the_smallest_degree(X):
+    held = (X[:, X.any(axis=0)] > 0).astype(float)
+    if not held.size:
+        return
+    degree = (held.T @ held).sum(axis=1)
+    assert np.linalg.norm(held / np.sqrt(degree), 2) == pytest.approx(1.0)
+    weighted = held * weights.ncut(held)
+    assert np.linalg.norm(weighted, 2) == pytest.approx(np.sqrt(degree.min()))
+
+
+def test_bounds_are_those_of_the_dense_matrices(results):
+    found = results.one("ncut-bounds", collection=LABELLED)
+    assert found["unscaled"] == pytest.approx(1.0)
+    assert found["largest"] == pytest.approx(np.sqrt(found["least_degree"]))
 
 
 def test_a_full_run_has_ten_runs_of_six_methods():
@@ -142,6 +254,21 @@ def test_a_full_run_has_ten_runs_of_six_methods():
             assert (
                 sum(one == trial("cluster", ncut.LABELLED, method, k=k, seed=one.seed) for one in full) == 10
             )
+
+
+def test_tweets_of_the_author_are_used_where_they_are_on_this_machine(fetched, tmp_path, results):
+    assert ncut.TWEETS_OF_AUTHOR not in {one.collection for one in ncut.trials(quick=True)}
+    fetched("onlinebtm-tweets")
+    ours = [one for one in ncut.trials(quick=True) if one.collection == ncut.TWEETS_OF_AUTHOR]
+    assert [one.kind for one in ours] == ["ncut-statistics", "ncut-weights"]
+    more = Results.__new__(Results)
+    more.outcomes = [*results.outcomes, *(Outcome(one, *perform(one)) for one in ours)]
+    page = Page(tmp_path, "ncut", ncut.TITLE)
+    ncut.page(more, page)
+    text = page.markdown(more)
+    assert "| tweets-01, here | " in text
+    assert "coterie data fetch" not in text
+    assert len([claim for claim in page.claims if "(Tweets)" in claim.said]) == 4
 
 
 def test_rank_moves_are_those_of_the_weights(results):

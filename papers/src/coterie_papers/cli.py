@@ -17,7 +17,7 @@ from coterie_papers import PAPERS
     "--out", metavar="FOLDER", required=True, type=click.Path(path_type=Path),
     help="Folder for the pages, figures and numbers.",
 )  # fmt: skip
-@click.option("--quick", is_flag=True, help="A small version that takes two minutes, not two hours.")
+@click.option("--quick", is_flag=True, help="A small version that takes two minutes, not an hour.")
 @click.option(
     "--workers", metavar="N", type=click.IntRange(1), help="Processes; by default as many as cores."
 )
@@ -29,8 +29,8 @@ def reproduce(
     """Run the experiments of the papers behind coterie, and write a page about each.
 
     PAPER is ncut (CIKM 2012), tnmf (SDM 2013), nystrom (WWW 2015), semantic (SIGIR 2017), or all. A page has
-    tables, figures and the raw numbers, and ends with what the paper said and what was measured. A run that
-    was stopped goes on where it was. The data sets come from "coterie data".
+    tables, figures and the raw numbers, and says what became of each claim of the paper. A run that was
+    stopped goes on where it was. The data sets come from "coterie data".
 
     \b
     Examples:
@@ -38,6 +38,7 @@ def reproduce(
       coterie reproduce ncut --quick --out papers --pages-only
     """
     from coterie_papers.reproduction import reproduce as work
+    from coterie_papers.verdicts import counted
 
     if fresh and pages_only:
         raise click.UsageError("--fresh throws away what --pages-only needs; give one of them")
@@ -46,11 +47,10 @@ def reproduce(
         written = work(chosen, out=out, quick=quick, workers=workers, fresh=fresh, pages_only=pages_only)
     page = console()
     for one in written:
-        holds = [claim[2] for claim in one.claims]
         page.print(
             safe(
-                f"{one.path}: {one.trials:,} trials, {one.seconds:,.0f} CPU seconds; the same conclusion in "
-                f"{holds.count(True)} of {len(holds)} cases, another in {holds.count(False)}"
+                f"{one.path}: {one.trials:,} trials, {one.seconds:,.0f} CPU seconds; "
+                + counted(one.claims)
                 + (" (small version: that says nothing)" if quick else "")
             ),
             markup=False,

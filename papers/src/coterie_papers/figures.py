@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,8 @@ _PANEL = (3.6, 2.9)  # inches
 _DPI = 130
 #: Rows of a legend below the panels hold so many entries for each panel beside each other.
 _LEGEND = 2
+#: What numbers from a paper are called in legends.
+THEIRS = "as the paper printed"
 #: Colours of what is no method.
 NEUTRAL = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BBBBBB")
 
@@ -49,8 +51,9 @@ NEUTRAL = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#B
 class Curve:
     """A line: the name of a method, which has its colour everywhere, or of something else.
 
-    `spread` is drawn as a band of that much above and below. `label`, `colour` and `dash` replace what the
-    name would give.
+    `spread` is drawn as a band of that much above and below. `label`, `colour`, `dash` and `marker` replace
+    what the name would give. `theirs` are numbers that a paper prints: a thin dashed line with hollow markers
+    in the colour of the method, and one entry in the legend for all of them. Beside it ours are solid.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Curve:
     colour: str | None = None
     dash: str | None = None
     marker: str | None = None
+    theirs: bool = False
 
 
 @contextmanager
@@ -97,9 +101,10 @@ def lines(
         figure, axes = panels(len(curves), columns, size)
         names = [y] * len(axes) if isinstance(y, str) else list(y)
         numbered: dict[str, int] = {}  # what is no method gets the neutral colours in turn
+        solid = any(curve.theirs for drawn in curves.values() for curve in drawn)
         for ax, (title, drawn), name in zip(axes, curves.items(), names, strict=True):
             for curve in drawn:
-                _draw(ax, curve, numbered)
+                _draw(ax, replace(curve, dash=curve.dash or "-") if solid else curve, numbered)
             if log_x:
                 ax.set_xscale("log")
             if log_y:
@@ -121,6 +126,11 @@ def _draw(ax: Axes, curve: Curve, numbered: dict[str, int]) -> None:
         for given, usual in zip((curve.label, curve.colour, curve.marker, curve.dash), style, strict=True)
     )
     at, level = np.asarray(curve.x, float), np.asarray(curve.y, float)
+    if curve.theirs:
+        hollow: Any = {"markerfacecolor": "white", "linewidth": 1.0, "alpha": 0.8}
+        ax.plot(at, level, "--", color=colour, marker=marker, **hollow)
+        ax.plot([], [], "--", color="#555555", marker="o", label=THEIRS, **hollow)
+        return
     ax.plot(at, level, dash, color=colour, marker=marker if len(at) <= 30 else "", label=label)
     if curve.spread is not None and np.any(curve.spread):
         band = np.asarray(curve.spread, float)

@@ -7,8 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie_papers.bench.results import Results
+from coterie_papers.bench.trial import Outcome
 
-Clusterer = Literal["spherical", "nmf"]
+Clusterer = Literal["spherical", "kmeans", "nmf"]
+Variant = Literal["", "uniform", "texts", "raw"]
 SEMANTICS = ("nystrom-assc", "nystrom-assc_n", "nystrom-cov", "nystrom-pcor")
 #: The two that the paper found best and shows.
 SHOWN = ("nystrom-pcor", "nystrom-assc_n")
@@ -19,10 +21,25 @@ FULL = ("nystrom-assc", "nystrom-assc_n")
 #: Baselines that the paper draws beside each clusterer, and Ncut weights with another scale.
 BESIDE: dict[Clusterer, tuple[str, ...]] = {
     "spherical": ("kmeans-idf", "spherical-idf"),
+    "kmeans": ("kmeans-idf", "spherical-idf"),
     "nmf": ("nmf-idf", "nmf-ncut", "nmf-ncut-95"),
 }
 BASELINES = (*BESIDE["spherical"], *BESIDE["nmf"])
-CLUSTERERS: dict[Clusterer, str] = {"spherical": "spherical k-means", "nmf": "NMF"}
+#: Those of large collections: the paper's two, and the one that it says is not feasible there.
+LARGE_BASELINES = (*BESIDE["spherical"], "nmf-ncut")
+CLUSTERERS: dict[Clusterer, str] = {
+    "spherical": "spherical k-means",
+    "kmeans": "k-means",
+    "nmf": "NMF",
+}
+#: Settings of spaces that are not the usual ones.
+VARIANTS: dict[Variant, dict[str, Any]] = {
+    "": {},
+    "uniform": {"sampling": "uniform"},
+    "texts": {"of": "texts"},
+    "raw": {"unit_rows": False},
+}
+_USUAL: dict[str, Any] = dict.fromkeys(("sampling", "of", "unit_rows"))
 #: Most iterations of NMF.
 ITERATIONS = 50
 
@@ -33,40 +50,43 @@ class Found:
     def __init__(self, results: Results):
         self.results = results
         listed = results.distinct("collection", "nystrom-data")
-        ranked = results.distinct("collection", "nystrom-full")
-        glosses = next(name for name in listed if name.startswith("wordnet"))
-        #: The two samples of the paper's first experiments, and the collections with NMI over rank.
-        self.samples, self.ranked = ranked, [*ranked, glosses]
+        #: The samples with NMI over rank, and the two of them with NMF.
+        self.ranked = results.distinct("collection", "nystrom-beside")
+        self.samples = self.ranked[:2]
         #: Collections by growing size, for each source.
         self.sizes = {
-            "reddit": [name for name in listed if name.startswith("sub") and name != ranked[1]],
-            "wordnet": [name for name in listed if name.startswith("wordnet")],
+            source: [name for name in listed if name.startswith(source)]
+            for source in ("subreddits", "wordnet")
         }
-        self.size_sampled = sorted(results.distinct("sampled", "nystrom", collection=self.sizes["reddit"][1]))
-        last = results.values("nystrom", collection=self.sizes["reddit"][-1])[0]
-        self.size_rank = int(last.trial.setting("ranks"))
+        large = self.sizes["wordnet"][-1]
+        self.size_sampled = sorted(results.distinct("sampled", "nystrom", collection=large))
+        (self.size_rank,) = results.distinct("rank", "nystrom", collection=large)
 
     def data(self, name: str) -> dict[str, Any]:
         """Sizes of a collection."""
         return self.results.one("nystrom-data", collection=name)
 
-    def sampled(self, name: str) -> list[int]:
-        """Numbers of terms drawn that were asked for and are less than all terms, the fewest first."""
-        asked = sorted(self.results.distinct("sampled", "nystrom", collection=name))
-        return [few for few in asked if few < self.data(name)["terms"]]
+    def outcomes(
+        self, name: str, clusterer: Clusterer = "spherical", variant: Variant = "", **select: Any
+    ) -> list[Outcome]:
+        """Outcomes of spaces that were made and clustered so."""
+        wanted = {"collection": name, **_USUAL, **VARIANTS[variant], **select}
+        found = self.results.values("nystrom", **wanted)
+        return [one for one in found if f"{clusterer}_nmi" in one.values]
 
-    def semantics(self, name: str, sampled: int) -> list[str]:
-        """Semantics tried there."""
-        return self.results.distinct("method", "nystrom", collection=name, sampled=sampled)
+    def sampled(self, name: str, clusterer: Clusterer = "spherical") -> list[int]:
+        """Numbers of terms drawn, the fewest first."""
+        return sorted({one.trial.setting("sampled") for one in self.outcomes(name, clusterer)})
 
-    def most(self, name: str, semantics: str) -> int:
-        """The most terms drawn there for these semantics."""
-        return max(few for few in self.sampled(name) if semantics in self.semantics(name, few))
+    def semantics(self, name: str, clusterer: Clusterer = "spherical", **select: Any) -> list[str]:
+        """Semantics tried there, in their order."""
+        tried = {one.trial.method for one in self.outcomes(name, clusterer, **select)}
+        return [semantics for semantics in SEMANTICS if semantics in tried]
 
-    def ranks(self, name: str, sampled: int, clusterer: Clusterer = "spherical") -> list[int]:
+    def ranks(self, name: str, semantics: str, sampled: int, clusterer: Clusterer = "spherical") -> list[int]:
         """Ranks tried there."""
-        found = self.results.values("nystrom", collection=name, sampled=sampled)
-        return list(found[0].values[clusterer]["rank"])
+        found = self.outcomes(name, clusterer, method=semantics, sampled=sampled)
+        return sorted({one.trial.setting("rank") for one in found})
 
     def at(
         self,
@@ -76,24 +96,25 @@ class Found:
         rank: int,
         value: str = "nmi",
         clusterer: Clusterer = "spherical",
+        variant: Variant = "",
     ) -> tuple[float, float]:
         """Mean and standard deviation over draws."""
-        found = self.results.values("nystrom", collection=name, method=semantics, sampled=sampled)
-        numbers = [
-            outcome.values[clusterer][value][outcome.values[clusterer]["rank"].index(rank)]
-            for outcome in found
-        ]
+        found = self.outcomes(name, clusterer, variant, method=semantics, sampled=sampled, rank=rank)
+        numbers = [one.values[f"{clusterer}_{value}"] for one in found]
+        if not numbers:
+            raise LookupError(f"no space of {semantics} on {name} with ℓ = {sampled} and k = {rank}")
         return float(np.mean(numbers)), float(np.std(numbers, ddof=1)) if len(numbers) > 1 else 0.0
+
+    def draws(self, name: str, semantics: str, sampled: int, clusterer: Clusterer = "spherical") -> int:
+        """How many draws of so many terms there were."""
+        found = self.outcomes(name, clusterer, method=semantics, sampled=sampled)
+        return len({one.trial.seed for one in found})
 
     def baseline(self, name: str, method: str, value: str = "nmi") -> tuple[float, float]:
         """Mean and standard deviation of a baseline over runs."""
         select: dict[str, Any] = {"collection": name, "method": method}
         return self.results.mean(value, **select), self.results.spread(value, **select)
 
-    def full(self, name: str, semantics: str, value: str = "nmi") -> tuple[float, float]:
+    def full(self, name: str, semantics: str, value: str = "nmi") -> float:
         """The same with all terms at full rank."""
-        select: dict[str, Any] = {"collection": name, "method": semantics}
-        return (
-            self.results.mean(value, "nystrom-full", **select),
-            self.results.spread(value, "nystrom-full", **select),
-        )
+        return self.results.mean(value, "nystrom-full", collection=name, method=semantics)

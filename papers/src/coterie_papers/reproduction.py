@@ -16,6 +16,7 @@ from coterie_papers.bench.results import Results
 from coterie_papers.bench.runner import run
 from coterie_papers.bench.store import Store
 from coterie_papers.page import Page
+from coterie_papers.verdicts import Claim
 
 STORE, PREPARED = "results.jsonl", "prepared"
 _QUICK = (
@@ -26,13 +27,13 @@ _QUICK = (
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A page that was written: how many trials are behind it, their CPU seconds, and what holds."""
+    """A page that was written: how many trials are behind it, their CPU seconds, and its claims."""
 
     paper: str
     path: Path
     trials: int
     seconds: float
-    claims: list[tuple[str, str, bool | None]]
+    claims: list[Claim]
 
 
 def reproduce(
@@ -76,7 +77,7 @@ def reproduce(
         data = {} if pages_only else checksums([trial.collection for trial in trials])
         with Store(out / STORE, data) as store:
             if not pages_only:
-                kinds = [f"coterie_papers.{name}_kinds" for name in chosen]
+                kinds = ["coterie_papers.later", *(f"coterie_papers.{name}_kinds" for name in chosen)]
                 run(trials, store, workers=usable_threads(workers), kinds=kinds, prepared=out / PREPARED)
             results = {name: Results(listed, store) for name, listed in chosen.items()}
         return [_write(name, found, out, quick) for name, found in results.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache, partial
 from typing import Any, Self
 
@@ -10,11 +11,13 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags
 
 from coterie import SemanticNMF, semantics, weights
+from coterie.corpus.sequences import Sequences
 from coterie.engines import Engine
 from coterie.errors import InputError
 from coterie.estimator import Array
 from coterie.factor import steps_semantic as steps
 from coterie.factor.rows import RowFactor
+from coterie.factor.semantic import MultiplicativeNMF
 from coterie.linalg.rows import unit_rows
 from coterie.metrics.windows import WindowCounts, count_windows
 from coterie_papers.bench.collections import COLLECTIONS, Collection, collection
@@ -24,14 +27,18 @@ from coterie_papers.bench.trial import Trial
 
 Ints = npt.NDArray[np.int64]
 
-#: Words to each side that are company, and the shift of the mutual information: the paper's.
+#: Words to each side that count as context, and the shift of the mutual information: the paper's.
 WINDOW, NEGATIVES = 10, 2
 #: The collection whose windows say how words go together outside, and how many words a window has.
 OUTSIDE, OUTSIDE_WINDOW = "reddit", 5
 #: Top words of a topic or class.
 TOP = 30
+#: The scores that the paper has.
+MEASURED = ("nmi", "ari")
 #: Pairs of texts drawn for a distribution of cosines.
 _PAIRS = 20_000
+#: Where the header of a message ends, or nearly.
+_HEADER = re.compile(r"\bLines: [0-9]")
 _QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 
@@ -63,53 +70,98 @@ class PrintedSemanticNMF(SemanticNMF):
 
 
 @lru_cache(maxsize=1)
-def company(name: str) -> csr_matrix:
+def cooccurrence(name: str) -> csr_matrix:
     """How often terms of a collection stand near each other; words that are no terms take up no place."""
     found = collection(name)
     return semantics.window_cooccurrence(found.sequences().known(), found.X.shape[1], WINDOW)
 
 
+@lru_cache(maxsize=1)
+def cooccurrence_outside(name: str, some: int | None) -> csr_matrix:
+    """The same counts from the outside texts; of `some` of them only, if given."""
+    return semantics.window_cooccurrence(_outside_words(name, some).known(), _n_terms(name), WINDOW)
+
+
 def fitted(trial: Trial) -> tuple[Any, float]:
-    """The method of a trial fitted to its collection, and the CPU seconds of that."""
+    """The method of a trial fitted to its collection, and the CPU seconds of that.
+
+    The setting `counts` says where SeNMF has its co-occurrence from: windows of the texts themselves unless
+    it is "outside", for windows of other texts, or "texts", for the number of texts that hold both terms.
+    """
     data = collection(trial.collection)
     settings: dict[str, Any] = {}
     if trial.setting("iterations"):
-        settings = {"max_iter": trial.setting("iterations"), "tol": 0.0}
+        settings = {"max_iter": trial.setting("iterations"), "tol": trial.setting("tol", 0.0)}
     extra: dict[str, Any] = {}
     if trial.method.startswith("senmf"):
-        extra["cooccurrence"] = company(trial.collection)
+        extra["cooccurrence"] = _counts(trial)
     model = CONTENDERS[trial.method].make(trial.k, trial.seed, settings)
     return timed(lambda: model.fit(data.X, **extra))
+
+
+def _counts(trial: Trial) -> csr_matrix | None:
+    counts = trial.setting("counts")
+    if counts == "texts":
+        return None  # what SeNMF counts by itself
+    if counts == "outside":
+        return cooccurrence_outside(trial.collection, trial.setting("outside"))
+    return cooccurrence(trial.collection)
 
 
 # --- fits
 
 
+@kind("semantic-scores")
+def scored(trial: Trial) -> dict[str, Any]:
+    """Scores alone, for collections and co-occurrence without words to be judged."""
+    model, seconds = fitted(trial)
+    return _scores(trial, model, seconds)
+
+
 @kind("semantic-fit")
 def fit(trial: Trial) -> dict[str, Any]:
-    """Scores, the way of the objective, and the top words of each topic with how they go together outside.
-
-    `criterion` is what the method makes small; runs are compared by it.
-    """
+    """Scores, and the top words of each topic with how they go together outside."""
     data = collection(trial.collection)
     model, seconds = fitted(trial)
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    spherical = trial.method.startswith("spherical")
+    last = _last(model)
     topics = [np.argsort(-topic, kind="stable")[:TOP] for topic in last.components_]
     outside = outside_counts(trial.collection, trial.setting("outside"))
     judged = [_together(terms, outside) for terms in topics]
     return {
-        **scores(data.labels, last.labels_),
-        "seconds": seconds,
-        "iterations": iterations(model),
-        "criterion": -last.objective_[-1] if spherical else last.objective_[-1],
-        "objective": last.objective_,
+        **_scores(trial, model, seconds),
         "topics": [[data.terms[j] for j in terms] for terms in topics],
         "topic_pmi": [found[0] for found in judged],
         "pmi": float(np.mean([found[0] for found in judged])),
         "pmi_of_met": float(np.nanmean([found[1] for found in judged])),
         "met": float(np.mean([found[2] for found in judged])),
     }
+
+
+def _scores(trial: Trial, model: Any, seconds: float) -> dict[str, Any]:
+    """Scores of the clusters as the paper takes them, and with the other scale of topics (`unit_topics`).
+
+    `criterion` is what the method makes small; runs are compared by it. SeNMF keeps how it got there.
+    """
+    data, last = collection(trial.collection), _last(model)
+    values: dict[str, Any] = scores(data.labels, last.labels_)
+    values |= {"seconds": seconds, "iterations": iterations(model)}
+    if trial.method.startswith("spherical"):
+        return {**values, "criterion": -last.objective_[-1]}
+    other = scores(data.labels, unit_topics(model, data.X))
+    values |= {"criterion": last.objective_[-1]} | {f"{name}_unit_topics": other[name] for name in MEASURED}
+    if trial.method.startswith("senmf"):
+        values["objective"] = [float(f"{value:.9g}") for value in last.objective_]
+    return values
+
+
+def unit_topics(model: MultiplicativeNMF, X: csr_matrix) -> Ints:
+    """The topic of each text where columns of W have unit length, and Z takes up their lengths."""
+    strength = model.transform(X) * model.topic_lengths_
+    return np.where(strength.any(axis=1), strength.argmax(axis=1), model.fallback_)
+
+
+def _last(model: Any) -> Any:
+    return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
 @kind("semantic-curve")
@@ -125,15 +177,22 @@ def outside_counts(name: str, some: int | None) -> WindowCounts:
 
     Trials come ordered by collection, so that a process counts once for each.
     """
-    texts = _outside_texts(OUTSIDE, some)
+    words = _outside_words(name, some)
+    ones = np.ones(len(words), dtype=np.int64)
+    return count_windows(words, _n_terms(name), width=OUTSIDE_WINDOW, weights=ones, as_gensim=False)
+
+
+def _n_terms(name: str) -> int:
+    return int(collection(name).X.shape[1])
+
+
+@lru_cache(maxsize=1)
+def _outside_words(name: str, some: int | None) -> Sequences:
+    """The outside texts as terms of a collection."""
     vectorizer = collection(name).vectorizer or COLLECTIONS[name]().vectorizer
     if vectorizer is None:
         raise InputError(f"the collection {name!r} has no way to cut other texts into its terms")
-    words = vectorizer.sequences(texts)
-    ones = np.ones(len(texts), dtype=np.int64)
-    return count_windows(
-        words, len(vectorizer.vocabulary_), width=OUTSIDE_WINDOW, weights=ones, as_gensim=False
-    )
+    return vectorizer.sequences(_outside_texts(OUTSIDE, some))
 
 
 @lru_cache(maxsize=1)
@@ -164,22 +223,37 @@ def _together(terms: Ints, outside: WindowCounts) -> tuple[float, float, float]:
 # --- data
 
 
-@kind("semantic-data")
+@kind("semantic-sizes")
 def sizes(trial: Trial) -> dict[str, Any]:
-    """What the paper's table of data sets has, and what the outside texts know of the terms."""
+    """What the paper's table of data sets has."""
     data = collection(trial.collection)
     n, d = data.X.shape
     _, classes = np.unique(data.labels, return_counts=True)
-    outside = outside_counts(trial.collection, trial.setting("outside"))
-    associations = semantics.ppmi(company(trial.collection), shift=NEGATIVES)
+    associations = semantics.ppmi(cooccurrence(trial.collection), shift=NEGATIVES)
     return {
         "texts": n,
         "terms": d,
         "classes": len(classes),
         "balance": float(classes.min() / classes.max()),
+        "entries": data.X.nnz,
         "filled_x": data.X.nnz / (n * d),
         "filled_m": associations.nnz / d**2,
+        "squared_norm_of_m": float(associations.power(2).sum()),
         "about": data.about,
+        "with_header": float(np.mean([_HEADER.search(text) is not None for text in data.texts])),
+    }
+
+
+@kind("semantic-data")
+def data_and_outside(trial: Trial) -> dict[str, Any]:
+    """The sizes, and what the outside texts know of the terms."""
+    some = trial.setting("outside")
+    outside = outside_counts(trial.collection, some)
+    found = sizes(trial)
+    associations = semantics.ppmi(cooccurrence_outside(trial.collection, some), shift=NEGATIVES)
+    return {
+        **found,
+        "filled_m_outside": associations.nnz / found["terms"] ** 2,
         "outside_windows": outside.n_windows,
         "outside_terms": float((outside.together.diagonal() > 0).mean()),
     }

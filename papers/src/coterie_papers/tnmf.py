@@ -5,19 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coterie_papers import tnmf_kinds  # noqa: F401  # registers the kinds
+from coterie_papers.bench.collections import present
 from coterie_papers.bench.contenders import CONTENDERS
-from coterie_papers.bench.markdown import Raw, bold, pm
 from coterie_papers.bench.results import Results
 from coterie_papers.bench.trial import Trial, trial
+from coterie_papers.later import later, later_trials
 from coterie_papers.page import Page
 from coterie_papers.tnmf_claims import (
-    MEASURES,
+    HEADLINE,
     METHODS,
+    OWN_QUESTIONS,
     PAPER_DENSITY,
+    PAPER_SIZES,
     PREPARED_TWEETS,
     TITLES,
+    TUNED,
     claims,
+    headline,
     labelled,
+)
+from coterie_papers.tnmf_scores import (
+    OTHERWISE,
+    classification,
+    clusters,
+    methods_of,
+    otherwise,
+    over,
+    with_spread,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +40,10 @@ if TYPE_CHECKING:
 TITLE = "TNMF: topics from the correlation of terms (SDM 2013)"
 
 RUNS = 10
-SIZES = (20, 40, 60, 80, 100)
+SIZES = PAPER_SIZES
+#: What stands in for the paper's Question data, for the small version and the full one.
+QUESTIONS = {True: ("stackoverflow-2k", "searchsnippets-1k"), False: ("stackoverflow", "searchsnippets")}
+SNIPPET_RUNS = 5
 RAW_TWEETS, RAW_QUESTIONS = "tweet-all", "stackoverflow-all"
 #: Number of topics for the table of words, as in the paper.
 WORDS = 20
@@ -41,84 +58,154 @@ PAPER_DATA: dict[str, tuple[int, int, float, int | None]] = {
 }
 
 
-#: Settings that are compared with those of the page: method, what is different, how it is called.
-OTHERWISE: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("lda", {"alpha": None}, "LDA, prior of topics 50 / K"),
-    ("gnmf", {"regularization": 0.01}, "GNMF, penalty 0.01"),
-    ("symnmf", {"max_iter": 300}, "SymNMF, up to 300 rounds"),
-    ("tnmf-e", {"init": "random"}, "TNMF_E, start from random numbers"),
-)
 OTHER_RUNS = 3
 
 
 def trials(quick: bool) -> list[Trial]:
     """All that the page needs, what takes longest first."""
-    questions = "stackoverflow-2k" if quick else "stackoverflow"
+    questions, snippets = QUESTIONS[quick]
     many = "reddit-20k" if quick else "reddit-all"
-    sizes, runs, other_runs = ((5, 10), 2, 1) if quick else (SIZES, RUNS, OTHER_RUNS)
+    sizes, runs, few = ((5, 10), 2, 1) if quick else (SIZES, RUNS, OTHER_RUNS)
     words = sizes[-1] if quick else WORDS
-    described = (TITLES, questions, PREPARED_TWEETS, RAW_TWEETS, RAW_QUESTIONS, many)
+    own = [name for name in (OWN_QUESTIONS[quick],) if present(name)]
+    described = (*own, TITLES, questions, snippets, PREPARED_TWEETS, RAW_TWEETS, RAW_QUESTIONS, many)
     return [
+        *(one for k in reversed(sizes) for one in _topics(questions, k, runs, few)),
+        *(one for k in reversed(sizes[::2]) for one in _topics(snippets, k, min(runs, SNIPPET_RUNS), few)),
+        *_topics(PREPARED_TWEETS, words, runs, runs),
+        *(one for name in own for k in reversed(sizes) for one in _topics(name, k, few, few)),
+        *titles_trials(quick),
         *(
-            trial("tnmf-topics", name, method, k=k, seed=seed)
-            for k in reversed(sizes)
-            for name in (questions, TITLES)
-            for method in METHODS
-            for seed in range(runs)
-        ),
-        *(
-            trial("cluster", name, method, k=sizes[0], seed=seed, **different)
+            trial("tnmf-other", name, method, k=sizes[0], seed=seed, **different)
             for method, different, _ in OTHERWISE
-            for name in (TITLES, questions)
-            for seed in range(other_runs)
+            for name in (TITLES, questions, snippets)
+            for seed in range(few)
         ),
         trial("tnmf-growth", many, fixed=20_000 if quick else GROWN, least=LEAST),
         *(trial("tnmf-statistics", name) for name in described),
         *(trial("tnmf-density", name) for name in (PREPARED_TWEETS, TITLES, questions)),
         trial("tnmf-picture", PREPARED_TWEETS, terms=100),
-        *(trial("tnmf-words", questions, method, k=words, classes=4, top=5) for method in METHODS),
+        *(
+            trial("tnmf-words", PREPARED_TWEETS, method, k=words, classes=4, top=5)
+            for method in METHODS
+            if method != "symnmf"  # the paper has none of its words
+        ),
+        *later_trials(("tnmf-e", "tnmf-i"), dict.fromkeys((TITLES, questions), sizes[0]), quick),
+    ]
+
+
+def titles_trials(quick: bool) -> list[Trial]:
+    """Topics of the paper's own data, methods of the headline first."""
+    sizes, runs = ((5, 10), 2) if quick else (SIZES, RUNS)
+    return [
+        trial("tnmf-topics", TITLES, method, k=k, seed=seed)
+        for method in dict.fromkeys((*HEADLINE, *METHODS, *TUNED))
+        for k in sizes
+        for seed in range(runs)
+    ]
+
+
+def _topics(name: str, k: int, runs: int, tuned_runs: int) -> list[Trial]:
+    """Topics of data that stands in for the paper's; its figures of Question have no SymNMF."""
+    many = {method: runs for method in METHODS if method != "symnmf"} | dict.fromkeys(TUNED, tuned_runs)
+    return [
+        trial("tnmf-topics", name, method, k=k, seed=seed) for method, n in many.items() for seed in range(n)
     ]
 
 
 def page(results: Results, page: Page) -> None:
     """Write the page from the results."""
+    page.headline(headline(results))
+    _method(results, page)
+    page.claims_here()
+    claims(results, page)
     _data(results, page)
     _vocabulary(results, page)
     _density(results, page)
-    _clusters(results, page)
-    _otherwise(results, page)
-    _classification(results, page)
+    clusters(results, page)
+    otherwise(results, page)
+    classification(results, page)
     _words(results, page)
+    later(results, page)
     _time(results, page)
-    claims(results, page)
 
 
-# --- data
+# --- the method, the data
 
 
-def _data(results: Results, page: Page) -> None:
-    titles, questions = labelled(results)
-    classes = _fact(results, questions, "classes")
+def _method(results: Results, page: Page) -> None:
     page.text(
-        f"""
+        """
 X. Yan, J. Guo, S. Liu, X. Cheng, Y. Wang: Learning topics in short texts by non-negative matrix factorization
 on term correlation matrix. SDM 2013.
 
+## The method
+
+Texts of ten words share too few words to be compared. Terms can be compared all the same, by
+co-occurrence. A term's row is its positive pointwise mutual information with each term that shares texts with
+it, and S holds the cosines between these rows. Topics are
+
+`min ‖S − UUᵀ‖²`, with U (terms × topics) not negative, found by `U ← ½ U + ½ max(S U (UᵀU)⁻¹, 0)`.
+
+The texts come in only then. With U fixed, each text x has its memberships v by itself: TNMF_E minimises
+`‖x − Uv‖²`, clipped at zero, TNMF_I the I-divergence `D(x ‖ Uv)`, by Newton's method.
+"""
+    )
+    (drawn,) = results.values("tnmf-picture")
+    n = len(drawn.values["by_texts"])
+    page.figure(
+        "correlation",
+        f"Cosines of {n} terms of {drawn.trial.collection} drawn at random, the most frequent first: left, "
+        "of the texts that hold them; right, of their co-occurrence, which is S. White is exactly zero.",
+        _pictures({"by texts": drawn.values["by_texts"], "by co-occurrence": drawn.values["by_company"]}),
+    )
+    page.text(
+        """
+With your own file:
+
+```sh
+coterie fit news.csv --text title --method term-nmf --topics 20 --out run
+```
+
+In Python it is `coterie.TermNMF(20)` on counts, and `TermNMF(20, inference="divergence")` for TNMF_I. The
+half step, the random start and the diagonal of the counts are those of the first author's code
+(`code/tnmf` of github.com/xiaohuiyan/xiaohuiyan.github.io); the paper's Algorithm 1 has the whole step alone,
+which goes back and forth.
+"""
+    )
+
+
+def _data(results: Results, page: Page) -> None:
+    titles, *questions = labelled(results)
+    classes = ", ".join(f"`{name}` with {_fact(results, name, 'classes')} classes" for name in questions)
+    rare = _fact(results, titles, "rare")
+    own = (
+        ""
+        if set(questions) & set(OWN_QUESTIONS.values())
+        else ("They are not on this machine; `coterie data fetch baiduqa` gets them for the next run. ")
+    )
+    page.text(
+        f"""
 ## Data
 
-`{titles}` is the paper's own Title data. Its Question data, from a Chinese site, is not at hand:
-`{questions}` stands in for it, questions of programmers in English, with {classes} classes. Its Tweet data is
-not at hand either: `{PREPARED_TWEETS}` stands in for it.
+`{titles}` is the paper's own Title data. Its Question data are 36,219 of the questions from Baidu Zhidao that
+the first author has published since (`data/baiduQA.txt` of github.com/xiaohuiyan/BTM), which ones is not
+known. {own}Used here: {classes}. In many titles of Stack Overflow the name of the class is one of the words,
+which favours single words as idf weighs them. `{PREPARED_TWEETS}` stands in for the paper's Tweet data.
+
+The paper removes terms that fewer than 10 texts hold; of the terms of the published titles, {rare:.0%} are
+that rare.
 """
     )
     rows: list[tuple[Any, ...]] = []
-    for said, name in (("Tweet", PREPARED_TWEETS), ("Title", titles), ("Question", questions)):
+    for said, names in (("Tweet", [PREPARED_TWEETS]), ("Title", [titles]), ("Question", questions)):
         rows.append(
             (f"{said}, paper", *PAPER_DATA[said][:2], f"{PAPER_DATA[said][2]:.2f}", PAPER_DATA[said][3])
         )
-        words = f"{_fact(results, name, 'words'):.2f}"
-        rows.append((f"{name}, here", _fact(results, name, "texts"), _fact(results, name, "terms"), words,
-                     _fact(results, name, "classes")))  # fmt: skip
+        for name in names:
+            words = f"{_fact(results, name, 'words'):.2f}"
+            rows.append((f"{name}, here", _fact(results, name, "texts"), _fact(results, name, "terms"), words,
+                         _fact(results, name, "classes")))  # fmt: skip
     page.table(["data", "texts", "terms", "different terms in a text", "classes"], rows)
     names = results.distinct("collection", "tnmf-statistics")
     page.text("\n".join(f"- `{name}`: {_fact(results, name, 'about')}." for name in names))
@@ -194,10 +281,10 @@ def _density(results: Results, page: Page) -> None:
         """
 ## Density of correlation
 
-Two terms are correlated by texts if a text holds both. They are correlated by company if their rows of PPMI
-share a term, one that goes with either more often than chance. Two texts are correlated if they share a term.
-Density is the share of pairs, each with itself too, that are correlated. They are counted exactly, by sparse
-products for a few rows at a time; no matrix of all pairs is ever held.
+Two terms are correlated by texts if a text holds both. They are correlated by co-occurrence if their rows
+of PPMI share a term, one that goes with either more often than chance. Two texts are correlated if they
+share a term. Density is the share of pairs, each with itself too, that are correlated. They are counted
+exactly, by sparse products for a few rows at a time; no matrix of all pairs is ever held.
 """
     )
     said = ("Tweet, paper", None, *(f"{share:.4f}" for share in PAPER_DENSITY), None)
@@ -206,14 +293,8 @@ products for a few rows at a time; no matrix of all pairs is ever held.
          ("occupied", "by_texts", "by_company", "of_texts")))
         for found in results.values("tnmf-density")
     ]  # fmt: skip
-    page.table(["data", "texts × terms", "terms, by texts", "terms, by company", "texts"], [said, *rows])
-    (drawn,) = results.values("tnmf-picture")
-    n = len(drawn.values["by_texts"])
-    page.figure(
-        "correlation",
-        f"Correlation of {n} terms of {drawn.trial.collection} drawn at random, the most frequent first; "
-        "white is exactly zero.",
-        _pictures({"by texts": drawn.values["by_texts"], "by company": drawn.values["by_company"]}),
+    page.table(
+        ["data", "texts × terms", "terms, by texts", "terms, by co-occurrence", "texts"], [said, *rows]
     )
 
 
@@ -237,144 +318,30 @@ def _pictures(matrices: dict[str, list[list[float]]]) -> Figure:
     return figure
 
 
-# --- clusters, classification
-
-
-def _clusters(results: Results, page: Page) -> None:
-    from coterie_papers.figures import Curve, lines
-
-    runs = len(results.distinct("seed", "tnmf-topics"))
-    page.text(
-        f"""
-## Clustering
-
-A text belongs to the topic with its largest membership. Mean of {runs} runs that differ in their seed; bands
-and ± are standard deviations. One setting serves both collections. What the paper leaves open or we do
-otherwise:
-
-- LDA: Gibbs sampling, 500 rounds, prior 0.1 on the topics of a text and 0.1 on the terms of a topic. The
-  paper tuned them by hand and does not give them.
-- NMF_E: idf weights, as the paper's remark on its topics implies; ℓ2 penalty 1 on both factors, least squares
-  clipped at zero, start from random texts.
-- NMF_I: binary texts, no penalty, multiplicative steps, random start.
-- GNMF: idf weights, 5 neighbours by cosine, penalty 3, start from spherical k-means. The paper tuned the
-  penalty to each set, and took 0.01 where 0, which is plain NMF, was best.
-- SymNMF: idf weights, cosine, no more than 60 rounds of descent.
-- TNMF: starts from what random terms are correlated with, not from random numbers. TNMF_E and TNMF_I share
-  their topics and differ in the inference for texts, which are binary.
-"""
-    )
-    for name in labelled(results):
-        curves = {
-            shown: [Curve(m, *_over(results, measure, name, m)) for m in METHODS]
-            for measure, shown in MEASURES.items()
-        }
-        page.text(f"### {name}")
-        page.figure(
-            f"clusters-{name}",
-            f"Clusters of {name} against its classes, mean and standard deviation of {runs} runs.",
-            lines(curves, x="number of topics K", y=list(MEASURES.values())),
-        )
-        for measure, shown in MEASURES.items():
-            _scores(results, page, name, measure, shown)
-
-
-def _otherwise(results: Results, page: Page) -> None:
-    """What other settings would give: no claim rests on a sentence alone."""
-    (k,) = results.distinct("k", "cluster")
-    names = labelled(results)
-    page.text(f"### Other settings\n\nNMI for K = {k} with another setting, and with that of this page.")
-    rows = []
-    for method, different, called in OTHERWISE:
-        row: list[str] = [called]
-        for name in names:
-            (key, value), *_ = different.items()
-            other = {"kind": "cluster", "collection": name, "method": method, key: value}
-            usual = {"kind": "tnmf-topics", "collection": name, "method": method, "k": k}
-            row += [_with_spread(results, "nmi", **where) for where in (other, usual)]
-        rows.append(row)
-    page.table(["", *(f"{name}, {which}" for name in names for which in ("other", "this page"))], rows)
-
-
-def _with_spread(results: Results, value: str, **where: Any) -> str:
-    """Mean and standard deviation; a single run has none."""
-    mean = results.mean(value, **where)
-    several = len(results.numbers(value, **where)) > 1
-    return pm(mean, results.spread(value, **where), 3) if several else f"{mean:.3f}"
-
-
-def _over(results: Results, value: str, name: str, method: str) -> tuple[list[int], list[float], list[float]]:
-    """Numbers of topics in rising order, means and spreads."""
-    found = zip(*results.over("k", value, "tnmf-topics", collection=name, method=method), strict=True)
-    at, means, spreads = zip(*sorted(found), strict=True)
-    return list(at), list(means), list(spreads)
-
-
-def _scores(results: Results, page: Page, name: str, value: str, shown: str, *, spread: bool = True) -> None:
-    """A row for each method, a column for each number of topics; the best of a column is bold."""
-    found = {method: _over(results, value, name, method) for method in METHODS}
-    at = found[METHODS[0]][0]
-    rows = []
-    for method, (_, means, spreads) in found.items():
-        cells: list[str | Raw] = [CONTENDERS[method].label]
-        for i, mean in enumerate(means):
-            cell = pm(mean, spreads[i], 3) if spread else f"{mean:.3f}"
-            best = mean == max(other[1][i] for other in found.values())
-            cells.append(bold(cell) if best else cell)
-        rows.append(cells)
-    page.table([shown, *(f"K = {k}" for k in at)], rows)
-
-
-def _classification(results: Results, page: Page) -> None:
-    from coterie_papers.figures import Curve, lines
-
-    page.text(
-        """
-## Classification
-
-Accuracy of a linear support vector machine (LIBLINEAR, C = 1) on the memberships of texts, trained on four
-fifths of them. Rows are brought to unit length, so that no method profits from its scale; the paper does not
-say. Each run has another split, the same for all methods. Topics are learned from all texts, without labels.
-Memberships of GNMF are those of texts without their neighbours, as a new text would have them.
-"""
-    )
-    names = labelled(results)
-    page.figure(
-        "classification",
-        "Accuracy of a linear SVM on held-out texts, mean and standard deviation over runs.",
-        lines(
-            {name: [Curve(m, *_over(results, "svm", name, m)) for m in METHODS] for name in names},
-            x="number of topics K",
-            y="accuracy",
-            size=(4.8, 3.4),
-        ),
-    )
-    for name in names:
-        _scores(results, page, name, "svm", f"{name}, accuracy")
-
-
 # --- words, time
 
 
 def _words(results: Results, page: Page) -> None:
-    found = {method: results.one("tnmf-words", method=method) for method in METHODS}
+    read = results.distinct("method", "tnmf-words")
+    found = {method: results.one("tnmf-words", method=method) for method in read}
     (k,) = results.distinct("k", "tnmf-words")
     (name,) = results.distinct("collection", "tnmf-words")
     page.text(
         f"""
 ## Top words
 
-For four classes of `{name}`, spread evenly over the alphabet, the topic (K = {k}, first run) that holds most
-of their texts, with its five top words. Labels choose which topics are shown, not how they are learned. The
-paper shows none of SymNMF; here they are the mean of a topic's texts.
+The paper's Table 2 has four topics of its Tweet data. Here are those of `{name}`: for its four largest
+classes, the topic (K = {k}, first run) that holds most of their texts, with its five top words. Labels choose
+which topics are shown, not how they are learned. The second column has the terms that most texts of the class
+hold. The paper shows no words of SymNMF.
 """
     )
-    classes = found[METHODS[0]]["classes"]
+    first = found[read[0]]
     page.table(
-        ["class", *(CONTENDERS[method].label for method in METHODS)],
+        ["class", "usual terms", *(CONTENDERS[method].label for method in read)],
         [
-            (label, *(" ".join(found[method]["words"][i]) for method in METHODS))
-            for i, label in enumerate(classes)
+            (label, " ".join(first["usual"][i]), *(" ".join(found[method]["words"][i]) for method in read))
+            for i, label in enumerate(first["classes"])
         ],
     )
     page.text(
@@ -383,18 +350,22 @@ The paper judges topics by reading them. Here are numbers: coherence, the mean N
 top words with texts as windows (−1 … 1), and how common a top word is, the share of texts that hold it.
 """
     )
-    first = min(results.distinct("k", "tnmf-topics"))
+    names = [PREPARED_TWEETS, *labelled(results)]
+    smallest = {other: min(results.distinct("k", "tnmf-topics", collection=other)) for other in names}
     rows = []
-    for method in METHODS:
+    for method in (*METHODS, *TUNED):
         row: list[Any] = [CONTENDERS[method].label]
-        for collection in labelled(results):
-            where = {"kind": "tnmf-topics", "collection": collection, "method": method, "k": first}
-            row.append(_with_spread(results, "coherence", **where))
+        for other, at in smallest.items():
+            if method not in methods_of(results, other):
+                row += [None, None]
+                continue
+            where = {"kind": "tnmf-topics", "collection": other, "method": method, "k": at}
+            row.append(with_spread(results, "coherence", **where))
             row.append(f"{100 * results.mean('common', **where):.2f}")
         rows.append(row)
-    header = [f"K = {first}"]
-    for collection in labelled(results):
-        header += [f"{collection}, coherence", f"{collection}, common (%)"]
+    header = ["method"]
+    for other, at in smallest.items():
+        header += [f"{other}, K = {at}, coherence", "common (%)"]
     page.table(header, rows)
 
 
@@ -409,7 +380,7 @@ CPU seconds of one core, with one BLAS thread, to learn topics of `{name}` and i
 texts once. All trials of this page took {minutes:.1f} CPU minutes.
 """
     )
-    found = {method: _over(results, "seconds", name, method) for method in METHODS}
+    found = {method: over(results, "seconds", name, method) for method in methods_of(results, name)}
     at = found[METHODS[0]][0]
     page.table(
         ["CPU seconds", *(f"K = {k}" for k in at)],

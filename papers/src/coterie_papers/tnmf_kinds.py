@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from coterie_papers.bench.collections import collection
+from coterie_papers.bench.collections import Collection, collection
 from coterie_papers.bench.kinds import iterations, kind, make, scores, timed
 from coterie_papers.bench.trial import Trial
+from coterie_papers.tnmf_lda import SampledLDA
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -86,7 +87,7 @@ def _round_numbers(most: int) -> list[int]:
 
 @kind("tnmf-density")
 def density(trial: Trial) -> dict[str, Any]:
-    """Shares of pairs with a correlation: of terms by texts, of terms by company, of texts by terms."""
+    """Shares of pairs with a correlation: of terms by texts, of terms by co-occurrence, of texts by terms."""
     X = collection(trial.collection).X
     return {
         "by_texts": share_of_pairs(X.T.tocsr()),
@@ -161,7 +162,7 @@ def topics(trial: Trial) -> dict[str, Any]:
     running = data.sequences()
     whole = max(int(running.lengths.max(initial=1)), 1)  # a window that no text is longer than
     return {
-        **scores(data.labels, found),
+        **agreement(data.labels, found),
         "svm": svm_accuracy(unit(memberships), data.labels, random_state=trial.seed),
         "coherence": coherence(words, (running, data.terms), "npmi", window=whole),
         "common": float(held[np.concatenate(tops)].mean()) if any(map(len, tops)) else None,
@@ -171,13 +172,35 @@ def topics(trial: Trial) -> dict[str, Any]:
     }
 
 
+@kind("tnmf-other")
+def other(trial: Trial) -> dict[str, Any]:
+    """Clusters of a method with another setting, against labels."""
+    data = collection(trial.collection)
+    return agreement(data.labels, make(trial).fit_predict(data.X))
+
+
+def agreement(labels: Any, found: Ints) -> dict[str, float]:
+    """Scores against labels, NMI by the arithmetic mean of the two entropies and by the geometric one.
+
+    >>> round(agreement(["a", "a", "b", "b"], np.array([0, 1, 2, 3]))["nmi_geometric"] ** 2, 9)
+    0.5
+    """
+    from coterie.metrics import clustering_scores
+
+    both = clustering_scores(labels, found)
+    return {**scores(labels, found), "nmi_geometric": float(np.sqrt(both.homogeneity * both.completeness))}
+
+
 def learn(model: Any, X: csr_matrix) -> tuple[Ints, Floats | None]:
     """The cluster of each text, and its memberships where they fall out.
 
     Estimators infer memberships when they are fitted, for labels, and again when they are asked for them.
     That would double the time of TNMF, which learns without texts: it learns from counts alone here, and
-    infers once.
+    infers once. LDA by sampling has those of the sampler.
     """
+    if isinstance(model, SampledLDA):
+        memberships = model.fit(X).memberships_
+        return strongest(memberships), memberships
     if not hasattr(model, "fit_cooccurrence"):
         return model.fit_predict(X), None
     from coterie.semantics import cooccurrence
@@ -206,7 +229,7 @@ def unit(rows: Floats) -> Floats:
 
 @kind("tnmf-words")
 def words(trial: Trial) -> dict[str, Any]:
-    """Top words of the topic that holds the most texts of a class, for classes drawn evenly from all."""
+    """Top words of the topic that holds the most texts of a class, for the largest classes."""
     from coterie.methods import topic_terms
 
     data = collection(trial.collection)
@@ -216,11 +239,18 @@ def words(trial: Trial) -> dict[str, Any]:
     found = learn(model, data.X)[0]
     tops = topic_terms(model, top)
     labels = np.array(data.labels)
-    names = np.unique(labels)
-    shown = names[np.linspace(0, len(names) - 1, min(n_classes, len(names))).round().astype(int)]
+    names, sizes = np.unique(labels, return_counts=True)
+    shown = names[np.argsort(-sizes, kind="stable")[:n_classes]]
     best = [int(np.bincount(found[labels == name], minlength=trial.k).argmax()) for name in shown]
     return {
         "classes": [str(name) for name in shown],
+        "usual": [_usual(data, labels == name, top) for name in shown],
         "words": [[data.terms[i] for i in tops[topic]] for topic in best],
         "share": [float(np.mean(labels[found == t] == name)) for t, name in zip(best, shown, strict=True)],
     }
+
+
+def _usual(data: Collection, of_class: npt.NDArray[np.bool_], top: int) -> list[str]:
+    """The terms that most texts of a class hold."""
+    held = np.bincount(data.X[of_class].indices, minlength=data.X.shape[1])
+    return [data.terms[i] for i in np.argsort(-held, kind="stable")[:top]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from scipy.sparse import csr_matrix
 from coterie import __version__
 from coterie.corpus import Vectorizer
 from coterie.corpus.sequences import Sequences
-from coterie.datasets import Dataset, load, locations
+from coterie.datasets import Dataset, load, load_matrix, locations
 from coterie.datasets.catalog import Entry
 from coterie.errors import InputError
 
@@ -101,6 +102,18 @@ def define(
     SOURCES[name] = (dataset,)
 
 
+def define_matrix(name: str, dataset: str, about: str, *, classes: int) -> None:
+    """Add a collection of counts alone, the documents of the largest classes; terms are numbers."""
+
+    def prepare() -> Collection:
+        data = load_matrix(dataset).largest(classes)
+        numbers = [str(column) for column in range(data.X.shape[1])]
+        return Collection(name, data.X, data.labels, numbers, [""] * len(data), about)
+
+    COLLECTIONS[name] = prepare
+    SOURCES[name] = (dataset,)
+
+
 def at_random(n: int, seed: int) -> Choice:
     """So many texts drawn at random, in the order of the data set."""
 
@@ -153,6 +166,23 @@ define("stackoverflow", "stackoverflow",
 define("stackoverflow-2k", "stackoverflow",
        "2,000 questions at random: stop words out, stemmed, without terms that fewer than 3 of them hold",
        choose=at_random(2000, 0), min_df=3)  # fmt: skip
+define("searchsnippets", "searchsnippets",
+       "snippets of a search engine: stop words out, stemmed, without terms that fewer than 10 of them hold",
+       min_df=10)  # fmt: skip
+define("searchsnippets-1k", "searchsnippets",
+       "1,000 snippets at random: stop words out, stemmed, without terms that fewer than 10 of them hold",
+       choose=at_random(1000, 0), min_df=10)  # fmt: skip
+# data that must be fetched; pages say so where they are absent
+define("tweets-01", "onlinebtm-tweets",
+       "5,000 at random of the tweets that the paper's first author cleaned, without words that fewer than 6 "
+       "of them hold, then without tweets of fewer than 4 words; each word once in a tweet",
+       choose=at_random(5_000, 0), binary=True, min_df=6, least=4, **_AS_GIVEN)  # fmt: skip
+define("questions", "baiduqa",
+       "as many of the questions as the paper has, at random, without terms that fewer than 10 of them hold",
+       choose=at_random(36_219, 0), min_df=10, **_AS_GIVEN)  # fmt: skip
+define("questions-2k", "baiduqa",
+       "2,000 of the questions at random, without terms that fewer than 3 of them hold",
+       choose=at_random(2_000, 0), min_df=3, **_AS_GIVEN)  # fmt: skip
 define("reddit-all", "reddit", "all titles with all their words: stop words out, stemmed", least=0)
 define("reddit-20k", "reddit",
        "20,000 of the titles, drawn at random: stop words out, stemmed",
@@ -163,11 +193,15 @@ define("reddit-20k", "reddit",
 _STEMS: dict[str, Any] = {
     "drop": ("url", "email", "number"), "extra_stop_words": ["_" * n for n in range(1, 81)], "least": 0,
 }  # fmt: skip
+_LETTERS = re.compile("[A-Za-z]{3,}")
 for _suffix, _drawn, _choice in (
     ("", "", None),
     ("-quick", "of 1,000 texts at random, ", at_random(1000, seed=0)),
 ):
-    define(f"classic4{_suffix}", "classic4", f"{_drawn}stems that three texts or more hold",
+    define(f"classic4{_suffix}", "classic4",
+           f"{_drawn}stems of three letters or more, without digits, that three texts or more hold",
+           choose=_choice, min_df=3, least=0, tokenizer=_LETTERS.findall)  # fmt: skip
+    define(f"classic4-tokens{_suffix}", "classic4", f"{_drawn}stems that three texts or more hold",
            choose=_choice, min_df=3, **_STEMS)  # fmt: skip
     define(f"reuters4{_suffix}", "reuters4", f"{_drawn}all stems, however rare", choose=_choice, **_STEMS)
     define(f"ng20{_suffix}", "ng20",
@@ -175,6 +209,9 @@ for _suffix, _drawn, _choice in (
            choose=_choice, min_df=4, **_STEMS)  # fmt: skip
     for _name in ("classic4", "reuters4", "ng20"):
         SOURCES[_name + _suffix] += ("reddit",)  # its titles say how words go together outside
+define_matrix("reuters4-matrix", "reuters-matrix", "counts as Deng Cai made them, the four largest classes",
+              classes=4)  # fmt: skip
+define_matrix("ng20-matrix", "ng20-matrix", "counts as Deng Cai made them", classes=20)
 
 
 def drawn_classes(first: int, last: int, seed: int = 0) -> Choice:
@@ -196,6 +233,10 @@ for _size, (_first, _last) in _SUBREDDITS.items():
     define(f"subreddits-{_size}", "reddit",
            f"all titles of {_last - _first} subreddits: stop words out, stemmed, all terms",
            choose=drawn_classes(_first, _last))  # fmt: skip
+for _thousands in (2, 10):
+    define(f"snippets-{_thousands}k", "searchsnippets",
+           f"{_thousands * 1000:,} snippets at random: stop words out, stemmed, all terms",
+           choose=at_random(_thousands * 1000, 0))  # fmt: skip
 for _thousands in (2, 4, 10, 20, 50, 100):
     define(f"wordnet-{_thousands}k", "wordnet",
            f"{_thousands * 1000:,} glosses at random: stop words out, stemmed, all terms",
@@ -203,6 +244,12 @@ for _thousands in (2, 4, 10, 20, 50, 100):
 
 
 # --- looking them up
+
+
+def present(name: str) -> bool:
+    """Whether the data sets of a collection are on this machine."""
+    return all(locations.find(f"{dataset}.tsv.gz") for dataset in SOURCES[name])
+
 
 _folder: Path | None = None
 

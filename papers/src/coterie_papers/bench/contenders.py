@@ -45,6 +45,17 @@ def _baseline(name: str, **fixed: Any) -> Make:
     return _plain(f"coterie.baselines:{name}", **fixed)
 
 
+def _kmeans_unit(k: int, seed: int, settings: dict[str, Any]) -> Any:
+    from sklearn.cluster import KMeans
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import Normalizer
+
+    from coterie.weights import IdfWeights
+
+    clusterer = KMeans(k, **{"n_init": 1, "random_state": seed, **settings})
+    return make_pipeline(IdfWeights(), Normalizer(), clusterer)
+
+
 def _spherical_idf(k: int, seed: int, settings: dict[str, Any]) -> Any:
     from sklearn.pipeline import make_pipeline
 
@@ -111,16 +122,20 @@ CONTENDERS: dict[str, Contender] = {
     for contender in (
         # CIKM 2012
         Contender("kmeans-idf", "k-means + idf", "#999999", _baseline("KMeansIdf", n_init=1), "x", ":"),
+        Contender("kmeans-idf-unit", "k-means + idf, unit rows", "#555555", _kmeans_unit, "+", "--"),
         Contender("rlsi-idf", "RLSI + idf", "#88CCEE", _baseline("RLSI", weights="idf"), "v", "--"),
         Contender("rlsi-ncut", "RLSI + Ncut", "#0072B2", _baseline("RLSI", weights="ncut"), "^", "--"),
         Contender("nmf-01", "NMF + 01", "#E69F00", _ours("NMF", weights="binary", **_PAPER), "s", "-."),
         Contender("nmf-idf", "NMF + idf", "#009E73", _ours("NMF", weights="idf", **_PAPER), "D", "-."),
         Contender("nmf-ncut", "NMF + Ncut", "#D55E00", _ours("NMF", weights="ncut", **_PAPER), "o", "-"),
         # SDM 2013
-        Contender("lda", "LDA", "#7A5C3E", _baseline("GibbsLDA", alpha=0.1), "P", ":"),
+        Contender("lda-sampled", "LDA", "#7A5C3E", _plain("coterie_papers.tnmf_lda:SampledLDA"), "P", "--"),
+        Contender("lda", "LDA, tuned", "#7A5C3E", _baseline("GibbsLDA", alpha=0.1), "X", ":"),
         Contender("nmf-e", "NMF_E", "#F0C000", _ours("NMF", weights="idf", **_PAPER), "s", "-."),
         Contender("nmf-i", "NMF_I", "#B8860B", _ours("NMF", **_DIVERGENCE), "D", "-."),
-        Contender("gnmf", "GNMF", "#44AA99", _baseline("GraphNMF"), "v", "--"),
+        Contender("gnmf-weak", "GNMF", "#44AA99",
+                  _baseline("GraphNMF", regularization=0.01, init="rows"), "v", "--"),
+        Contender("gnmf", "GNMF, tuned", "#44AA99", _baseline("GraphNMF"), "<", ":"),
         Contender("symnmf", "SymNMF", "#56B4E9", _baseline("SymmetricNMF", max_iter=60), "^", "--"),
         Contender("tnmf-e", "TNMF_E", "#AA4499", _ours("TermNMF"), "o", "-"),
         Contender("tnmf-i", "TNMF_I", "#661100",
@@ -153,6 +168,14 @@ CONTENDERS: dict[str, Contender] = {
         # WWW 2015, where no term is left out: Ncut weights that one rare term cannot scale
         Contender("nmf-ncut-95", "NMF + Ncut, 95th percentile as scale", "#E9967A",
                   _ours("NMF", weights="ncut", scale="quantile", **_PAPER), "p", "--"),
+        # what came after the papers, for short texts
+        Contender("gsdmm", "GSDMM", "#5C4B8A", _baseline("GSDMM"), "P", "-."),
+        Contender("gsdmm-plus", "GSDMM+", "#8A5CB8", _baseline("GSDMMPlus"), "P", "-"),
+        Contender("btm", "BTM", "#2E8B57", _baseline("BTM"), "X", "--"),
+        Contender("ptm", "PTM", "#9C6644", _baseline("PTM"), "X", ":"),
+        Contender("anchor-words", "anchor words", "#6B8E23", _baseline("AnchorWords"), "<", "--"),
+        Contender("wc-nmtf", "WC-NMTF", "#C71585", _baseline("WordCooccurrenceNMTF"), ">", "-."),
+        Contender("seanmf", "SeaNMF", "#1E6FB8", _baseline("SeaNMF"), "d", "-"),
         # of none of the papers, for comparison
         Contender("coterie", "Coterie", "#000000", _ours("Coterie"), "h", "-"),
     )
