@@ -1,7 +1,8 @@
 """How good the topics are: every method on every labelled set, K being the number of labels.
 
     python benchmarks/quality.py run [--method NAME ...] [--set NAME ...] [--limit SECONDS] [--again]
-    python benchmarks/quality.py page
+    python benchmarks/quality.py page      # docs/quality.md
+    python benchmarks/quality.py later     # its table of later methods alone
 
 Each method and set is run in a process of its own. What came out is kept seed by seed in `run/quality/results.jsonl`, so
 that a run that was stopped goes on where it was; --again runs what is known once more. `page` writes docs/quality.md
@@ -163,7 +164,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["run", "page"])
+    parser.add_argument("what", choices=["run", "page", "later"])
     parser.add_argument("--method", nargs="+", choices=list(COMPARED), default=list(COMPARED))
     parser.add_argument("--set", nargs="+", choices=[*SETS, *OPTIONAL], default=list(SETS), dest="sets")
     parser.add_argument(
@@ -175,7 +176,7 @@ def main(arguments):
         return run(chosen.method, chosen.sets, chosen.limit, chosen.again)
     import quality_page
 
-    return quality_page.write()
+    return quality_page.write() if chosen.what == "page" else quality_page.write_later()
 
 
 if __name__ == "__main__":

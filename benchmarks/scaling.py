@@ -1,10 +1,11 @@
 """Large fits: seconds and memory of each stage, at several numbers of texts and on several engines.
 
     python benchmarks/scaling.py make FOLDER 1000000     # texts, in Parquet files of 250,000
-    python benchmarks/scaling.py fit FOLDER OUTCOMES     # one fit, appended to a file of outcomes
+    python benchmarks/scaling.py fit FOLDER              # one fit, appended to docs/scaling/outcomes.jsonl
+    python benchmarks/scaling_page.py                    # writes docs/scaling.md from these
 
 Texts are made of the titles of `reddit`: the first third of one title, the second of another and the last of a third one of the same
-subreddit, so that words keep some of their company and hardly any text occurs twice. A fit runs in a process of its own. The peak of the
+subreddit, so that words still co-occur as in titles and hardly any text occurs twice. A fit runs in a process of its own. The peak of the
 resident set is read for each stage and includes files that are mapped into memory.
 """
 
@@ -19,7 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+OUTCOMES = Path(__file__).parents[1] / "docs" / "scaling" / "outcomes.jsonl"
 #: Texts of a file.
 _FILE = 250_000
 #: Seconds between two looks at the memory of workers.
@@ -84,7 +86,8 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
     from coterie.topics import TopicModel
 
     watch = Stages()
-    out = outcomes.parent / f"run-{os.getpid()}"
+    outcomes.parent.mkdir(parents=True, exist_ok=True)
+    out = folder.parent / f"run-{os.getpid()}"
     start = time.perf_counter()
     source = read_texts(str(folder / "*.parquet"))
     try:
@@ -102,6 +105,7 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
     outcome = {
         "texts": info["data"]["texts"],
         "distinct": info["distinct"],
+        "terms": len(run.model.vectorizer_.vocabulary_.terms),
         "engine": engine,
         "workers": workers,
         "memory": memory,
@@ -109,6 +113,7 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
         "cores": len(os.sched_getaffinity(0)),
         "machine": platform.machine(),
         "seconds": round(seconds, 1),
+        "cpu": round(sum(stage["cpu"] for stage in watch.stages), 1),
         "peak": round(max(stage["peak"] for stage in watch.stages), 1),
         "worker_peak": round(watch.worker_peak, 1),
         "written": written,
@@ -120,12 +125,15 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
 
 
 class Stages:
-    """Seconds and the peak of memory, in MB, of each stage that is reported."""
+    """Seconds, seconds of processors, bytes read and written, and the peak of memory in MB, of each stage that is
+    reported. Processors and bytes are those of workers, too.
+    """
 
     def __init__(self) -> None:
         self.stages: list[dict[str, Any]] = []
         self.worker_peak = 0.0
         self._begun = 0.0
+        self._used = _used()
 
     def heard(self, step: Any) -> None:
         """A stage begins when another one is named."""
@@ -133,7 +141,7 @@ class Stages:
             self.ended()
             self.stages.append({"stage": step.stage, "seconds": 0.0, "peak": 0.0})
             Path("/proc/self/clear_refs").write_text("5")
-            self._begun = time.perf_counter()
+            self._begun, self._used = time.perf_counter(), _used()
             print(time.strftime("%H:%M:%S"), step.stage, file=sys.stderr, flush=True)
 
     def ended(self) -> None:
@@ -141,9 +149,15 @@ class Stages:
         if self.stages:
             last = self.stages[-1]
             last["seconds"] = round(time.perf_counter() - self._begun, 2)
+            for name, now in _used().items():
+                last[name] = round(now - self._used[name], 2)
             last["peak"] = round(_kilobytes("self", "VmHWM") / 1024, 1)
             last["end"] = round(_kilobytes("self", "RssAnon") / 1024, 1)
-            print(f"   {last['seconds']} s, {last['peak']} MB", file=sys.stderr, flush=True)
+            print(
+                f"   {last['seconds']} s, {last['cpu']} s of processors, {last['peak']} MB",
+                file=sys.stderr,
+                flush=True,
+            )
 
     @contextmanager
     def workers(self) -> Iterator[None]:
@@ -173,6 +187,21 @@ def _kilobytes(pid: int | str, name: str) -> float:
     return float(next((line.split()[1] for line in status.splitlines() if line.startswith(name)), 0))
 
 
+def _used() -> dict[str, float]:
+    """Seconds of processors and megabytes so far, of this process and those that it started."""
+    cpu = time.process_time()
+    read = written = 0.0
+    for pid in [os.getpid(), *_descendants(os.getpid())]:
+        with suppress(OSError):
+            io = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
+            read += int(io["rchar"]) / 1e6
+            written += int(io["wchar"]) / 1e6
+            if pid != os.getpid():
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                cpu += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return {"cpu": cpu, "read": read, "written": written}
+
+
 def _descendants(pid: int) -> list[int]:
     try:
         children = [
@@ -195,7 +224,7 @@ def main() -> None:
     one.add_argument("texts", type=int)
     one = commands.add_parser("fit")
     one.add_argument("folder", type=Path)
-    one.add_argument("outcomes", type=Path)
+    one.add_argument("outcomes", type=Path, nargs="?", default=OUTCOMES)
     one.add_argument("--engine", default="threads")
     one.add_argument("--workers", type=int, default=2)
     one.add_argument("--memory", type=int, default=2_000_000_000)

@@ -1,12 +1,16 @@
 """How well search, expansion and recommendation work.
 
-    python benchmarks/uses.py [run [STEP …] | page]
+    python benchmarks/uses.py [run [STEP or SET …] | page]
 
-Steps are retrieval, expansion and recommendation; what is done is kept in build/uses.json. `page` writes the tables of
-docs/uses.md. Rules, settled before the figures were seen:
+Steps are retrieval, judged, expansion and recommendation; what is done is kept in build/uses.json. SETs narrow retrieval and
+expansion to them. `page` writes the tables of docs/uses.md. Rules, settled before the figures were seen:
 
 - The default of `search` is the way with the highest mean nDCG@10 over the sets CHOSEN and both kinds of queries; the
   sets CONFIRMED were not looked at before. The same rule decides the kernel that `by="kernel"` means.
+- Collections with queries and judgements (those of `coterie.datasets.names("retrieval")` that are here) choose nothing: they
+  show how the ways rank where relevance was judged by people.
+- Expansion helps texts of some length if it raises the mean over CHOSEN and the mean over CONFIRMED by EFFECT or more, and
+  harms them if both fall by that; otherwise it makes no difference that counts. A set counts for a length with LEAST texts.
 - The default of `recommend` is the profile with the highest mean hit@10 over the users of CHOSEN subreddits.
 - Labels are used for scores only.
 """
@@ -16,7 +20,8 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
@@ -42,6 +47,7 @@ TEXTS, QUERIES, DEPTH = 5_000, 300, 100
 #: Terms added by an expansion, as by default.
 ADDED = 10
 LENGTHS = ((1, 2), (3, 4), (5, 8), (9, 10**9))
+EFFECT, LEAST = 0.01, 20
 #: Subreddits, their titles that are fitted and others, users of each, titles that a user read, and candidates.
 SUBREDDITS, FITTED, ASKED, USERS, HISTORIES, CANDIDATES = 200, 50, 40, 5, (1, 3, 10), 100
 PROFILES, DIVERSITIES = ("tf-idf", "vectors", "tf-idf and vectors"), (0.0, 0.3)
@@ -75,13 +81,14 @@ class Held:
             kinds["two words"].append((row_of(np.sort(two), np.ones(len(two)), counts.shape[1]), label))
         return kinds
 
-    def judged(self, search: Search, queries: list[tuple[csr_matrix, str]]) -> list[float]:
-        """Mean average precision, nDCG@10 and recall@100."""
-        each = []
-        for query, label in queries:
-            order = np.argsort(-search.scores(query)[:, 0], kind="stable")
-            each.append(measures(self.distinct[order] == label))
-        return np.mean(each, axis=0).tolist()
+    def each(self, search: Search, queries: list[tuple[csr_matrix, str]]) -> np.ndarray:
+        """Average precision, nDCG@10 and recall@100 of each query."""
+        return np.array([measures(ranked(search, query, self.distinct == label)) for query, label in queries])
+
+
+def ranked(search: Search, query: csr_matrix, relevant: np.ndarray) -> np.ndarray:
+    """Which texts are relevant, the best first."""
+    return relevant[np.argsort(-search.scores(query)[:, 0], kind="stable")]
 
 
 def row_of(columns: np.ndarray, values: np.ndarray, n_terms: int) -> csr_matrix:
@@ -118,8 +125,8 @@ def ways() -> dict[str, Callable[[searching.Counted], searching.Way]]:
     return {name: way for name, way in searching.WAYS.items() if name != "kernel"} | kernels
 
 
-def retrieval(kept: dict, save: Callable[[], None]) -> None:
-    for name in (*CHOSEN, *CONFIRMED):
+def retrieval(kept: dict, save: Callable[[], None], sets: Sequence[str]) -> None:
+    for name in sets:
         if name in kept:
             continue
         data = Held(name)
@@ -127,9 +134,41 @@ def retrieval(kept: dict, save: Callable[[], None]) -> None:
         for way, made in ways().items():
             with patch.dict(searching.WAYS, {way: made}):
                 search = Search(data.model, data.collection, way)
-            figures[way] = {kind: data.judged(search, some) for kind, some in queries.items()}
+            figures[way] = {
+                kind: data.each(search, some).mean(axis=0).tolist() for kind, some in queries.items()
+            }
             print(name, way, figures[way], flush=True)
         kept[name] = {"queries": len(queries["text"]), "ways": figures}
+        save()
+
+
+# --- collections with queries and judgements
+
+
+def judged(kept: dict, save: Callable[[], None], sets: Sequence[str]) -> None:
+    """MAP, nDCG@10 and recall@100 of each way, over the queries with a known word and a relevant text."""
+    here = datasets.describe().filter(kind="retrieval").drop_nulls("path")["name"]
+    for name in here:
+        if name in kept:
+            continue
+        queries, figures = {}, {}
+        data = datasets.load_retrieval(name)
+        model = TopicModel(10).fit(data.texts)
+        assert model.collection is not None
+        rows = model.collection.corpus.rows
+        for number in sorted({query for query, _ in data.relevant}):
+            texts = rows[[text for query, text in data.relevant if query == number]]
+            relevant = np.isin(np.arange(len(model.collection.first)), texts)
+            counts = query_counts(model, data.queries[number])
+            if counts.nnz and relevant.any():
+                queries[number] = counts, relevant
+        for way, made in ways().items():
+            with patch.dict(searching.WAYS, {way: made}):
+                search = Search(model, model.collection, way)
+            each = [measures(ranked(search, *query)) for query in queries.values()]
+            figures[way] = np.mean(each, axis=0).tolist()
+            print(name, way, figures[way], flush=True)
+        kept[name] = {"texts": len(data.texts), "queries": len(queries), "ways": figures}
         save()
 
 
@@ -144,24 +183,41 @@ def expanded(terms: Terms, row: csr_matrix) -> csr_matrix:
     return row_of(columns, np.array([own[column] for column in columns]), row.shape[1])
 
 
-def expansion(kept: dict, save: Callable[[], None]) -> None:
-    for name in (*CHOSEN, *CONFIRMED):
+def expansion(kept: dict, save: Callable[[], None], sets: Sequence[str]) -> None:
+    for name in sets:
         if name in kept:
             continue
         data = Held(name)
-        terms, figures = Terms(data.model), {}
-        for kind, queries in data.queries().items():
-            more = [(expanded(terms, query), label) for query, label in queries]
-            for by in ("bm25", "tf-idf"):
-                search = Search(data.model, data.collection, by)
-                figures[f"{by}, {kind}"] = [data.judged(search, queries)[1], data.judged(search, more)[1]]
-        kept[name] = {"retrieval": figures, "classification": classified(data, terms)}
+        terms = Terms(data.model)
+        figures: dict[str, list[list[float]]] = {}
+        queries = data.queries()["text"]
+        lengths = np.array([query.nnz for query, _ in queries])
+        more = [(expanded(terms, query), label) for query, label in queries]
+        for by in ("bm25", "tf-idf"):
+            search = Search(data.model, data.collection, by)
+            without, with_it = (data.each(search, some)[:, 1] for some in (queries, more))
+            figures[f"search by {by}"] = by_length(lengths, without, with_it)
+        kept[name] = figures | {"classification": classified(data, terms)}
         print(name, kept[name], flush=True)
         save()
 
 
+def by_length(lengths: np.ndarray, without: np.ndarray, with_it: np.ndarray) -> list[list[float]]:
+    """For each of the LENGTHS: how many texts, and the mean without and with expansion.
+
+    >>> by_length(np.array([1, 2, 9]), np.array([0.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.5]))
+    [[2, 0.5, 1.0], [0, 0.0, 0.0], [0, 0.0, 0.0], [1, 0.5, 0.5]]
+    """
+    rows = []
+    for least, most in LENGTHS:
+        at = (lengths >= least) & (lengths <= most)
+        means = [float(values[at].mean()) if at.any() else 0.0 for values in (without, with_it)]
+        rows.append([int(at.sum()), *means])
+    return rows
+
+
 def classified(data: Held, terms: Terms) -> list[list[float]]:
-    """For each range of lengths: test texts, and the accuracy without and with expansion of all texts."""
+    """By length: test texts, and the accuracy of a linear SVM without and with expansion of all texts."""
     counts = data.model.vectorizer_.transform(data.texts)
     counts.sort_indices()
     codes = np.unique(data.labels, return_inverse=True)[1]
@@ -172,15 +228,13 @@ def classified(data: Held, terms: Terms) -> list[list[float]]:
         rows = TfidfTransformer(sublinear_tf=False).fit(some[train]).transform(some)
         machine = LinearSVC(random_state=0, max_iter=10_000).fit(rows[train], codes[train])
         right.append(machine.predict(rows[test]) == codes[test])
-    n_terms = np.diff(counts.indptr)[test]
-    ranges = [(n_terms >= least) & (n_terms <= most) for least, most in LENGTHS]
-    return [[int(at.sum()), *(float(found[at].mean()) for found in right)] for at in ranges if at.any()]
+    return by_length(np.diff(counts.indptr)[test], right[0].astype(float), right[1].astype(float))
 
 
 # --- recommendation
 
 
-def recommendation(kept: dict, save: Callable[[], None]) -> None:
+def recommendation(kept: dict, save: Callable[[], None], sets: Sequence[str]) -> None:
     """Users of subreddits: some titles read, one held out among titles of other subreddits."""
     if kept:
         return
@@ -245,7 +299,8 @@ _KINDS = {"text": "a whole text", "two words": "two words of a text"}
 
 def page(kept: dict) -> str:
     """The tables of the page."""
-    return "\n\n".join([_of_retrieval(kept["retrieval"]), _of_recommendation(kept["recommendation"])])
+    parts = [_of_retrieval(kept["retrieval"]), _of_judged(kept["judged"]), _of_expansion(kept["expansion"])]
+    return "\n\n".join([*parts, _of_recommendation(kept["recommendation"])])
 
 
 def _of_retrieval(kept: dict) -> str:
@@ -272,10 +327,94 @@ of its words.
 
 The same for each set, a whole text as the query.
 
-{_table(["set", *(f"`{way}`" for way in ranked)], own)}
+{_table(["set", *(f"`{way}`" for way in ranked)], own)}"""
 
-Collections with queries and judgements of their own (CACM, CISI, CRAN, MED) are not at hand, and effects of expansion are not
-measured yet."""
+
+def _of_judged(kept: dict) -> str:
+    """Queries with relevance judgements; names the collections that were not on the machine."""
+    absent = [name for name in datasets.names("retrieval") if name not in kept]
+    missing = (
+        f"Not on the machine that measured: {', '.join(absent)} (`coterie data fetch {absent[0]}`)."
+        if absent
+        else ""
+    )
+    rows = [
+        [
+            name,
+            f"{found['texts']:,}",
+            str(found["queries"]),
+            f"`{way}`",
+            *(f"{value:.3f}" for value in values),
+        ]
+        for name, found in kept.items()
+        for way, values in sorted(found["ways"].items(), key=lambda one: -one[1][0])
+    ]
+    heads = ["collection", "texts", "queries", "way", "MAP", "nDCG@10", "recall@100"]
+    table = f"\n\n{_table(heads, rows)}" if rows else ""
+    return f"""## Search where people judged what is relevant
+
+SMART collections with queries, over the queries that have a relevant text. {missing}{table}"""
+
+
+def _of_expansion(kept: dict) -> str:
+    """For each use and length the means without and with expansion, and what the rule says."""
+    rows = []
+    for use in ("search by bm25", "search by tf-idf", "classification"):
+        for number, (least, most) in enumerate(LENGTHS):
+            means = [_mean_of(kept, use, number, sets) for sets in (CHOSEN, CONFIRMED)]
+            cells = [cell for mean in means for cell in mean.cells()]
+            rows.append(
+                [use, f"{least} or more" if most > 100 else f"{least} to {most}", *cells, _verdict(means)]
+            )
+    heads = [
+        "use",
+        "known terms",
+        *(f"{part}{what}" for part in ("chosen: ", "confirmed: ") for what in ("sets", "without", "with")),
+        "so it",
+    ]
+    return f"""## Expansion by length of text
+
+What the {ADDED} terms of `model.expand` change: nDCG@10 of a search with whole texts as queries, and the accuracy of a linear SVM
+on tf-idf with all texts expanded. The rule, set before: it helps or harms if the means over the chosen and over the other sets both
+change by {EFFECT} or more; a set counts for a length with {LEAST} texts of it.
+
+{_table(heads, rows)}"""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over some sets, without and with expansion."""
+
+    sets: int
+    without: float
+    with_it: float
+
+    def cells(self) -> list[str]:
+        return [
+            str(self.sets),
+            *(f"{value:.3f}" if self.sets else "–" for value in (self.without, self.with_it)),
+        ]
+
+
+def _mean_of(kept: dict, use: str, number: int, sets: Sequence[str]) -> Mean:
+    rows = [kept[name][use][number] for name in sets if name in kept and kept[name][use][number][0] >= LEAST]
+    return Mean(len(rows), *(np.mean(rows, axis=0)[1:].tolist() if rows else (0.0, 0.0)))
+
+
+def _verdict(means: Sequence[Mean]) -> str:
+    """What the rule says.
+
+    >>> _verdict([Mean(3, 0.5, 0.52), Mean(6, 0.5, 0.51)]), _verdict([Mean(3, 0.5, 0.52), Mean(6, 0.5, 0.505)])
+    ('helps', 'makes no difference')
+    >>> _verdict([Mean(3, 0.5, 0.48), Mean(6, 0.5, 0.4)]), _verdict([Mean(3, 0.5, 0.6), Mean(0, 0.0, 0.0)])
+    ('harms', 'cannot be told')
+    """
+    if not all(mean.sets for mean in means):
+        return "cannot be told"
+    changes = [round(mean.with_it - mean.without, 9) for mean in means]
+    if min(changes) >= EFFECT:
+        return "helps"
+    return "harms" if max(changes) <= -EFFECT else "makes no difference"
 
 
 def _of_recommendation(kept: dict) -> str:
@@ -304,7 +443,7 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 
 # --- main
 
-STEPS = {"retrieval": retrieval, "expansion": expansion, "recommendation": recommendation}
+STEPS = {"retrieval": retrieval, "judged": judged, "expansion": expansion, "recommendation": recommendation}
 
 
 def main() -> None:
@@ -322,8 +461,9 @@ def main() -> None:
         tail = rest.partition(end)[2]
         PAGE.write_text(f"{head}{begin}\n\n{page(kept)}\n\n{end}{tail}", encoding="utf-8")
         return
-    for step in sys.argv[2:] or STEPS:
-        STEPS[step](kept.setdefault(step, {}), save)
+    sets = [name for name in sys.argv[2:] if name not in STEPS] or (*CHOSEN, *CONFIRMED)
+    for step in [name for name in sys.argv[2:] if name in STEPS] or STEPS:
+        STEPS[step](kept.setdefault(step, {}), save, sets)
 
 
 if __name__ == "__main__":

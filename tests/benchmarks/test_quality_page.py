@@ -51,6 +51,23 @@ def test_means_spread_and_the_best_in_bold(page):
     assert row(table, "LDA, Gibbs")[1:] == ["40.0"] * 5
 
 
+def test_later_methods_have_a_table_that_can_be_written_alone(tmp_path, monkeypatch, page):
+    monkeypatch.setattr(quality_page, "PAGE", tmp_path / "quality.md")
+    monkeypatch.setattr(quality_page, "STORE", tmp_path / "more.jsonl")
+    assert row(section(page, "Later methods for short texts"), "GSDMM")[1] == "**60.0**"
+    (tmp_path / "quality.md").write_text(page.replace("Normalised", "Kept"))
+    with Store(tmp_path / "more.jsonl") as store:
+        for name in quality.MAIN:
+            add(store, "btm", name, made_up(0.3, 1))
+            add(store, "lda", name, made_up(0.9, 1))
+    quality_page.write_later()
+    written = (tmp_path / "quality.md").read_text()
+    assert row(section(written, "Later methods for short texts"), "BTM")[1] == "**30.0**"
+    assert "| LDA" not in section(written, "Later methods for short texts")
+    assert "Kept mutual information" in written
+    assert section(written, "Accuracy") == section(page, "Accuracy")
+
+
 def test_values_that_look_alike_are_both_the_best(page):
     table = section(page, "Accuracy")
     assert row(table, "Nyström")[1:] == ["–", "–", "**60.0**", "–", "–"]

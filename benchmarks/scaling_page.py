@@ -1,0 +1,238 @@
+"""Writes the measured part of docs/scaling.md from the outcomes of `benchmarks/scaling.py fit`.
+
+    python benchmarks/scaling_page.py
+
+Cost model, settled before its figures were seen: for each stage, seconds of processors = fixed + rate × texts, from the two smallest
+fits in threads, and asked about the largest. What a stage reads and writes is modelled alike.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from scaling import OUTCOMES
+
+PAGE = OUTCOMES.parents[1] / "scaling.md"
+MARKS = "<!-- written by benchmarks/scaling_page.py -->", "<!-- end of scaling -->"
+#: Stages in which the process that was started works alone, whatever the number of workers.
+ALONE = (
+    "reading texts",
+    "clustering",
+    "refining topics",
+    "drawing the map",
+    "writing assignments",
+    "writing the report",
+)
+#: The collection and the cluster of the extrapolation, and rows of a block.
+MANY, WORKERS, BLOCK = 1_000_000_000, 64, 65_536
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """A cost that grows with the number of texts along a straight line."""
+
+    fixed: float
+    rate: float
+
+    @classmethod
+    def through(cls, one: tuple[int, float], other: tuple[int, float]) -> Line:
+        rate = (other[1] - one[1]) / (other[0] - one[0])
+        return cls(one[1] - rate * one[0], rate)
+
+    def at(self, texts: int) -> float:
+        return self.fixed + self.rate * texts
+
+
+def newest(outcomes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last outcome of each engine and number of texts, the smallest first."""
+    found = {(outcome["engine"], outcome["texts"]): outcome for outcome in outcomes if "cpu" in outcome}
+    return sorted(found.values(), key=lambda one: (one["engine"] != "threads", one["texts"]))
+
+
+def stage(outcome: dict[str, Any], name: str, value: str) -> float:
+    return float(sum(some[value] for some in outcome["stages"] if some["stage"] == name))
+
+
+def stages_of(outcome: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(some["stage"] for some in outcome["stages"]))
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in [head, *rows]]
+    return "\n".join([lines[0], "|---" + "|--:" * (len(head) - 1) + "|", *lines[1:]])
+
+
+def millions(texts: int) -> str:
+    return f"{texts / MILLION:g} million"
+
+
+def name_of(outcome: dict[str, Any]) -> str:
+    ways = {"threads": "threads", "processes": "processes", "dask": "Dask workers"}
+    return f"{outcome['workers']} {ways[outcome['engine']]}"
+
+
+def fits(outcomes: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            millions(one["texts"]),
+            name_of(one),
+            f"{one['terms']:,}",
+            f"{one['seconds']:,.0f}",
+            f"{one['texts'] / one['seconds']:,.0f}",
+            f"{one['cpu']:,.0f}",
+            f"{one['peak']:,.0f}",
+            "–" if one["engine"] == "threads" else f"{one['worker_peak']:,.0f}",
+        ]
+        for one in outcomes
+    ]
+    head = ["texts", "engine", "terms", "seconds", "texts per second", "seconds of processors"]
+    return table([*head, "peak, MB", "peak of a worker, MB"], rows)
+
+
+def stages(outcomes: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            name,
+            *(
+                f"{stage(one, name, 'seconds'):,.0f} s, {stage(one, name, 'cpu'):,.0f} s, {stage(one, name, 'peak'):,.0f} MB"
+                for one in outcomes
+            ),
+        ]
+        for name in stages_of(outcomes[-1])
+    ]
+    return table(["stage", *(f"{millions(one['texts'])}, {name_of(one)}" for one in outcomes)], rows)
+
+
+def lines(small: dict[str, Any], middle: dict[str, Any], value: str) -> dict[str, Line]:
+    return {
+        name: Line.through(
+            (small["texts"], stage(small, name, value)), (middle["texts"], stage(middle, name, value))
+        )
+        for name in stages_of(middle)
+    }
+
+
+def model(small: dict[str, Any], middle: dict[str, Any], large: dict[str, Any]) -> str:
+    rows = []
+    total = [0.0, 0.0]
+    for name, line in lines(small, middle, "cpu").items():
+        predicted, measured = line.at(large["texts"]), stage(large, name, "cpu")
+        total = [total[0] + predicted, total[1] + measured]
+        rows.append(
+            [
+                name,
+                f"{line.fixed:,.0f}",
+                f"{line.rate * MILLION:,.1f}",
+                f"{predicted:,.0f}",
+                f"{measured:,.0f}",
+                _off(predicted, measured),
+            ]
+        )
+    rows.append(["all", "", "", f"{total[0]:,.0f}", f"{total[1]:,.0f}", _off(*total)])
+    return table(
+        [
+            "stage",
+            "fixed, s",
+            "s per million texts",
+            f"predicted at {millions(large['texts'])}",
+            "measured",
+            "off by",
+        ],
+        rows,
+    )
+
+
+def _off(predicted: float, measured: float) -> str:
+    return "–" if measured < 1 else f"{predicted / measured - 1:+.0%}"
+
+
+def billion(outcomes: list[dict[str, Any]]) -> str:
+    threads = [one for one in outcomes if one["engine"] == "threads"]
+    large = threads[-1]
+    seconds = lines(threads[0], large, "cpu")
+    hours = {
+        name: max(line.at(MANY), 0.0) / 3600 / (1 if name in ALONE else WORKERS)
+        for name, line in seconds.items()
+    }
+    alone = {name: hours[name] for name in ALONE if name in hours}
+    slowest = sorted(alone, key=lambda name: -alone[name])[:2]
+    through = sum(
+        max(line.at(MANY), 0.0)
+        for value in ("read", "written")
+        for line in lines(threads[0], large, value).values()
+    )
+    groups = -(-MANY // BLOCK // 8)
+    sums = groups * large["terms"] * 110 * 4 / 1e6  # of one pass for vectors, which is made five times
+    return f"""From the same lines through the smallest and the largest fit, on {WORKERS} workers that share nothing else of what they do: about
+**{sum(hours.values()):.0f} hours**, of which {sum(alone.values()):.0f} are spent in the one process that was started: {slowest[0]} ({alone[slowest[0]]:.1f} h) and
+{slowest[1]} ({alone[slowest[1]]:.1f} h) go through it row by row. **That is where it breaks first**: more workers would change little. About
+{through / 1e6:,.1f} TB are read and written in the shared folder, and sums of blocks, {sums / 1e6:,.2f} TB in each of the five passes that learn vectors, come on top. Memory
+of that process stays near {large["peak"] / 1000:.1f} GB, as terms and topics decide about it; two things grow: one entry for each of {-(-MANY // BLOCK):,} blocks, and
+mapped files, whose pages the system takes back when it needs them. Nobody has run this."""
+
+
+def page(outcomes: list[dict[str, Any]]) -> str:
+    threads = [one for one in outcomes if one["engine"] == "threads"]
+    others = [one for one in outcomes if one["engine"] != "threads"]
+    small, *_, large = threads
+    exponent = _exponent(small, large)
+    parts = [
+        "## Measured",
+        f"Titles of `reddit`, recombined so that hardly any text occurs twice, {large['topics']} topics, `--memory 2GB`, on {large['cores']} cores; Parquet files to a whole run "
+        "folder. Seconds of processors are those of all threads and workers together: other work ran on the machine beside these fits, so "
+        "they say more than seconds do. Peaks are of the resident set, and include files that are mapped into memory.",
+        fits(outcomes),
+        f"From {millions(small['texts'])} to {millions(large['texts'])} texts the time grows with exponent {exponent:.2f}, and "
+        f"{large['texts'] / large['seconds'] / (small['texts'] / small['seconds']):.2f} times as many texts are done per second. "
+        + _beside(threads, others),
+        "Seconds, seconds of processors and peak of each stage:",
+        stages(threads),
+    ]
+    if len(threads) > 2:
+        parts += [
+            "### A model of the cost",
+            "For each stage, seconds of processors are a fixed part and one for each text, from the two smaller fits; asked about the largest one.",
+            model(threads[0], threads[1], threads[-1]),
+        ]
+    parts += ["### A billion texts, on paper", billion(outcomes)]
+    return "\n\n".join(parts)
+
+
+def _exponent(small: dict[str, Any], large: dict[str, Any]) -> float:
+    from math import log
+
+    return log(large["seconds"] / small["seconds"]) / log(large["texts"] / small["texts"])
+
+
+def _beside(threads: list[dict[str, Any]], others: list[dict[str, Any]]) -> str:
+    by_size = {one["texts"]: one for one in threads}
+    said = [
+        f"At {millions(one['texts'])} texts {name_of(one)} take {one['seconds'] / by_size[one['texts']]['seconds']:.2f} times as long as {name_of(by_size[one['texts']])}."
+        for one in others
+        if one["texts"] in by_size
+    ]
+    for engine in dict.fromkeys(one["engine"] for one in others):
+        some = [one for one in others if one["engine"] == engine]
+        if len(some) > 1:
+            said.append(
+                f"With {name_of(some[0])}, the process that was started takes {some[-1]['peak'] - some[0]['peak']:+,.0f} MB from "
+                f"{millions(some[0]['texts'])} to {millions(some[-1]['texts'])} texts."
+            )
+    return " ".join(said)
+
+
+def main() -> None:
+    outcomes = newest([json.loads(line) for line in OUTCOMES.read_text("utf-8").splitlines()])
+    head, rest = PAGE.read_text("utf-8").split(MARKS[0])
+    PAGE.write_text(
+        f"{head}{MARKS[0]}\n\n{page(outcomes)}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}", encoding="utf-8"
+    )
+    print(PAGE, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
