@@ -54,12 +54,12 @@ def test_a_bar_leads_to_its_card_by_mouse_and_keyboard(show, sample):
     page = show("sample")
     last = min(sample[0].topics, key=lambda topic: (topic.size, -topic.id)).id
     page.locator(".sizes a").last.click()
-    page.wait_for_function(f"document.activeElement.id === 'topic-{last}'")
+    page.wait_for_function(f"() => document.activeElement.id === 'topic-{last}'")
     assert in_view(page, f"#topic-{last}")
     page.locator(".sizes a").nth(2).focus()
     page.keyboard.press("Enter")
     page.wait_for_function(
-        f"document.activeElement.id !== 'topic-{last}' && document.activeElement.matches('.card')"
+        f"() => document.activeElement.id !== 'topic-{last}' && document.activeElement.matches('.card')"
     )
 
 
@@ -78,14 +78,14 @@ def test_the_filter_leaves_cards_with_all_words(show, sample):
     assert visible.count() == 0
     assert page.get_by_text("No topic has all these words.").is_visible()
     page.locator(".sizes a").first.click()  # a card that is hidden can be reached all the same
-    page.wait_for_function("document.activeElement.matches('.card')")
+    page.wait_for_function("() => document.activeElement.matches('.card')")
     assert visible.count() == len(sample[0].topics)
 
 
 def test_a_link_opens_a_closed_card(show):
     page = show("sample")
     page.locator(".sizes a").nth(4).click()
-    page.wait_for_function("document.activeElement.matches('.card')")
+    page.wait_for_function("() => document.activeElement.matches('.card')")
     assert page.locator(".card.chosen .body").is_visible()
     assert page.locator(".card .body:visible").count() == 2
     page.get_by_role("button", name="open all").click()
@@ -249,7 +249,7 @@ def test_the_map_is_read_with_the_keyboard(show):
     page.keyboard.press("ArrowRight")
     assert page.locator(".readout bdi").first.inner_text() != first
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.matches('.card')")
+    page.wait_for_function("() => document.activeElement.matches('.card')")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
