@@ -63,7 +63,7 @@ def test_the_list_has_all_sets_and_where_they_are(tiny):
     out = run("list")
     assert out.exit_code == 0
     rows = {line.split("│")[1].strip(): line for line in out.output.splitlines() if line.startswith("│")}
-    assert list(rows) == datasets.names()
+    assert list(rows) == datasets.describe()["name"].to_list()
     assert "1,517" in rows["sample"]
     assert "on this machine" in rows["sample"]
     assert "coterie data fetch tiny" in rows["tiny"]

@@ -48,7 +48,7 @@ def test_points_take_the_colours_of_a_column_and_the_legend_names_them(show, ser
     paper = (255, 255, 255) if scheme == "light" else (26, 29, 33)
     pixels = points(page)
     for shade in shades(page):
-        assert like(pixels, shade, paper).sum() > 15, shade
+        assert like(pixels, shade, paper).sum() > 8, shade  # a whole point of each; many lie on each other
     assert page.locator(".map-legend u").count() == 0
     no_sideways(page)
     page.reload()

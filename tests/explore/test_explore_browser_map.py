@@ -88,7 +88,9 @@ def test_hover_shows_the_text_and_a_click_opens_it(show, served, request, run):
     page.locator(".map-over .row").wait_for()  # ringed on the map
     tip.wait_for(state="hidden")  # the panel has the text now
     page.mouse.move(spot[0] + 0.5, spot[1])
-    assert tip.is_hidden()
+    settled(page)
+    # where points lie this dense, the next one may begin here
+    assert tip.is_hidden() or tip.locator(".map-tip-text").inner_text().rstrip("…").strip() != said
 
 
 def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show, served):

@@ -35,14 +35,25 @@ def address_rests(page):
 
 
 def same_in_a_fresh_page(show, page, **options):
-    before = view(page)
     path = page.url[page.url.index("/?") :]
     other = show(path, **options)
     end = time.monotonic() + 60
-    while (seen := view(other)) != before and time.monotonic() < end:  # what is asked for comes bit by bit
+    # what is asked for comes bit by bit, and names find their places once the map is at rest, on both pages
+    while not alike(seen := view(other), before := view(page)) and time.monotonic() < end:
         drawn(other)
-    assert seen == before
+    assert {**seen, "map": None} == {**before, "map": None}
+    assert alike(seen, before), set(seen["map"]) ^ set(before["map"])
     return before
+
+
+def alike(seen, before):
+    """The same view, but that one name on the map may stand where another does not fit.
+
+    A name that was there stays while the map comes to rest, so it depends on what was drawn on the way.
+    """
+    return {**seen, "map": None} == {**before, "map": None} and len(
+        set(seen["map"]) ^ set(before["map"])
+    ) <= 2
 
 
 def test_an_address_brings_back_the_view(show, served):

@@ -350,6 +350,19 @@ def test_what_the_command_cannot_do_is_told(folder, monkeypatch, arguments, word
     assert result.output.count("\n") == 1
 
 
+@pytest.mark.parametrize(("most", "said"), [(159, True), (160, False)])
+def test_a_run_that_takes_much_memory_is_announced(folder, monkeypatch, most, said):
+    from click.testing import CliRunner
+
+    monkeypatch.setattr("coterie.explore.server.serve", lambda *_, **__: None)
+    monkeypatch.setattr("coterie.cli.explore._MANY_TEXTS", most)
+    result = CliRunner().invoke(main, ["explore", str(folder / "run")])
+    assert result.exit_code == 0
+    assert ("this run has 160 texts; the page reads all of them into memory" in result.stderr) == said
+    (folder / "run" / "run.json").write_text("{")
+    assert CliRunner().invoke(main, ["explore", str(folder / "run")]).exit_code == 0
+
+
 def test_the_browser_opens_once_the_server_answers(folder, monkeypatch):
     from coterie.explore import server as module
 
