@@ -7,10 +7,15 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Executor, Future
 
 import polars as pl
 import pytest
 
+import coterie.cluster.texts
+import coterie.corpus.folding
+import coterie.topics.describe
+from coterie import TopicModel, read_texts
 from coterie.corpus import stored
 from coterie.engines import Cluster, open_executor
 from coterie.errors import InputError
@@ -45,8 +50,6 @@ def many_blocks(monkeypatch):
 
 
 def test_there_are_enough_blocks_to_go_wrong(texts, tmp_path):
-    from coterie import TopicModel, read_texts
-
     model = TopicModel(4).fit(read_texts(texts, "title"), cluster=Cluster(folder=tmp_path))
     assert model.collection.corpus.engine.n_blocks > 16  # more than two levels of the tree
 
@@ -94,6 +97,49 @@ def test_workers_that_are_killed_change_nothing(texts, expected, tmp_path):
         thread.join()
     assert len(killed) == 2
     assert written(run) == expected
+
+
+class Counting(Executor):
+    """Does the work at once, and counts the bytes that a worker would get and send back."""
+
+    _max_workers = 1
+
+    def __init__(self):
+        self.sent = self.came_back = 0
+
+    def submit(self, function, *packed):
+        result = function(*packed)
+        self.sent += sum(map(len, packed))
+        self.came_back += len(result)
+        future = Future()
+        future.set_result(result)
+        return future
+
+
+def traffic(folder, monkeypatch, times):
+    """Bytes to and from workers, for so many times as many texts in as many parts and blocks."""
+    for module in (stored, coterie.topics.collection):
+        monkeypatch.setattr(module, "PART_ROWS", 300 * times)
+    monkeypatch.setattr(coterie.corpus.folding, "BLOCK_ROWS", 200 * times)
+    draw, words = random.Random(0), [f"word{number}" for number in range(300)]
+    subjects = [words[start : start + 75] for start in range(0, 300, 75)]
+    lines = [" ".join(draw.sample(draw.choice(subjects), 6)) for _ in range(3_000 * times)]
+    folder.mkdir()
+    (folder / "texts.txt").write_text("\n".join(lines) + "\n")
+    workers = Counting()
+    source = read_texts(folder / "texts.txt", format="lines")
+    model = TopicModel(4).fit(source, cluster=Cluster(workers, folder=folder))
+    assert model.collection.corpus.n_distinct > 0.99 * len(lines)
+    return workers
+
+
+def test_what_passes_through_the_driver_does_not_grow_with_the_texts(tmp_path, monkeypatch):
+    """One byte for each text, in one pass, would be 9,000 bytes more."""
+    monkeypatch.setattr(coterie.topics.describe, "_SAMPLE", 500)
+    monkeypatch.setattr(coterie.cluster.texts, "MOST_TEXTS", 500)
+    few, many = (traffic(tmp_path / str(times), monkeypatch, times) for times in (1, 4))
+    assert abs(many.came_back - few.came_back) < 2_000
+    assert abs(many.sent - few.sent) < 20_000  # numbers have more digits, and names of files
 
 
 @pytest.mark.slow
