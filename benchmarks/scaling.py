@@ -2,6 +2,7 @@
 
     python benchmarks/scaling.py make FOLDER 1000000     # texts, in Parquet files of 250,000
     python benchmarks/scaling.py fit FOLDER              # one fit, appended to docs/scaling/outcomes.jsonl
+    python benchmarks/scaling.py overhead FOLDER         # what sums in a tree and shared arrays cost on one machine
     python benchmarks/scaling_page.py                    # writes docs/scaling.md from these
 
 Texts are made of the titles of `reddit`: the first third of one title, the second of another and the last of a third one of the same
@@ -17,6 +18,7 @@ import os
 import platform
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -24,16 +26,20 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 OUTCOMES = Path(__file__).parents[1] / "docs" / "scaling" / "outcomes.jsonl"
+OVERHEAD = OUTCOMES.with_name("overhead.json")
 #: Texts of a file.
 _FILE = 250_000
 #: Seconds between two looks at the memory of workers.
 _LOOK = 0.25
+#: Columns of the product that a pass for vectors sums up, and how often each way of summing is measured.
+_COLUMNS, _ROUNDS = 110, 7
 
 
 @cache
@@ -121,6 +127,52 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
     }
     with outcomes.open("a", encoding="utf-8") as file:
         file.write(json.dumps(outcome) + "\n")
+    print(json.dumps(outcome, indent=1))
+
+
+def overhead(folder: Path) -> None:
+    """One pass for vectors, summed up in three ways in turn: one after another, in the tree, and by a worker."""
+    from functools import reduce
+
+    from coterie.corpus import Vectorizer
+    from coterie.engines import Block, Cluster, open_executor
+    from coterie.engines.base import add
+    from coterie.engines.disk import DiskEngine
+    from coterie.engines.threads import one_blas_thread
+    from coterie.text import read_texts
+
+    with tempfile.TemporaryDirectory(dir=folder.parent) as work, open_executor("processes", 1) as worker:
+        corpus = Vectorizer(min_df=2).fit_corpus(
+            read_texts(str(folder / "*.parquet")), Cluster(folder=Path(work))
+        )
+        blocks = Path(work) / "blocks"
+        engine = DiskEngine(blocks, 1)
+        workers = Cluster(worker, folder=Path(work)).engine(blocks)
+        Q = np.random.RandomState(0).standard_normal((engine.n_terms, _COLUMNS)).astype(np.float32)
+
+        def product(block: Block) -> Any:
+            return block.X.T @ (block.weights[:, None] * (block.X @ Q))
+
+        ways = {
+            "one after another": lambda: reduce(add, engine.map(product)),
+            "tree": lambda: engine.sum(product),
+            "tree, one worker process": lambda: workers.sum(product),
+        }
+        seconds: dict[str, list[float]] = {name: [] for name in ways}
+        with one_blas_thread():
+            for _ in range(_ROUNDS):
+                for name, way in ways.items():
+                    start = time.perf_counter()
+                    way()
+                    seconds[name].append(time.perf_counter() - start)
+        outcome = {
+            "texts": corpus.n_texts,
+            "blocks": engine.n_blocks,
+            "terms": engine.n_terms,
+            "rounds": _ROUNDS,
+            "seconds": {name: round(median(each), 3) for name, each in seconds.items()},
+        }
+    OVERHEAD.write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(outcome, indent=1))
 
 
@@ -229,9 +281,13 @@ def main() -> None:
     one.add_argument("--workers", type=int, default=2)
     one.add_argument("--memory", type=int, default=2_000_000_000)
     one.add_argument("--topics", type=int, default=100)
+    one = commands.add_parser("overhead")
+    one.add_argument("folder", type=Path)
     given = parser.parse_args()
     if given.command == "make":
         make(given.folder, given.texts)
+    elif given.command == "overhead":
+        overhead(given.folder)
     else:
         fit(given.folder, given.outcomes, given.engine, given.workers, given.memory, given.topics)
 
