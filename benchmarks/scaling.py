@@ -36,7 +36,7 @@ OUTCOMES = Path(__file__).parents[1] / "docs" / "scaling" / "outcomes.jsonl"
 OVERHEAD = OUTCOMES.with_name("overhead.json")
 #: Texts of a file.
 _FILE = 250_000
-#: Seconds between two looks at the memory of workers.
+#: Seconds between two looks at the memory of processes.
 _LOOK = 0.25
 #: Columns of the product that a pass for vectors sums up, and how often each way of summing is measured.
 _COLUMNS, _ROUNDS = 110, 7
@@ -97,14 +97,15 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
     start = time.perf_counter()
     source = read_texts(str(folder / "*.parquet"))
     try:
-        with watch.workers(), listening(watch.heard):
+        with watch.watching(), listening(watch.heard):
             if engine == "threads":
                 run = fit_run(source, out, TopicModel(topics), memory=memory)
+                watch.ended()
             else:
                 with open_executor(engine, workers) as executor:
                     run = fit_run(source, out, TopicModel(topics), workers=executor, memory=memory)
+                    watch.ended()  # before the workers go, and with them what they have used
         seconds = time.perf_counter() - start
-        watch.ended()
         info, written = run.info, sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     finally:
         shutil.rmtree(out, ignore_errors=True)
@@ -121,6 +122,7 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
         "seconds": round(seconds, 1),
         "cpu": round(sum(stage["cpu"] for stage in watch.stages), 1),
         "peak": round(max(stage["peak"] for stage in watch.stages), 1),
+        "own": round(max(stage["own"] for stage in watch.stages), 1),
         "worker_peak": round(watch.worker_peak, 1),
         "written": written,
         "stages": watch.stages,
@@ -178,12 +180,14 @@ def overhead(folder: Path) -> None:
 
 class Stages:
     """Seconds, seconds of processors, bytes read and written, and the peak of memory in MB, of each stage that is
-    reported. Processors and bytes are those of workers, too.
+    reported. Processors and bytes are those of workers, too. `own` is the peak without files that are mapped into
+    memory, as seen four times a second.
     """
 
     def __init__(self) -> None:
         self.stages: list[dict[str, Any]] = []
         self.worker_peak = 0.0
+        self._own = 0.0
         self._begun = 0.0
         self._used = _used()
 
@@ -193,7 +197,7 @@ class Stages:
             self.ended()
             self.stages.append({"stage": step.stage, "seconds": 0.0, "peak": 0.0})
             Path("/proc/self/clear_refs").write_text("5")
-            self._begun, self._used = time.perf_counter(), _used()
+            self._begun, self._used, self._own = time.perf_counter(), _used(), 0.0
             print(time.strftime("%H:%M:%S"), step.stage, file=sys.stderr, flush=True)
 
     def ended(self) -> None:
@@ -205,6 +209,7 @@ class Stages:
                 last[name] = round(now - self._used[name], 2)
             last["peak"] = round(_kilobytes("self", "VmHWM") / 1024, 1)
             last["end"] = round(_kilobytes("self", "RssAnon") / 1024, 1)
+            last["own"] = round(max(self._own, last["end"]), 1)
             print(
                 f"   {last['seconds']} s, {last['cpu']} s of processors, {last['peak']} MB",
                 file=sys.stderr,
@@ -212,12 +217,13 @@ class Stages:
             )
 
     @contextmanager
-    def workers(self) -> Iterator[None]:
-        """Watch the largest of the processes that this one starts."""
+    def watching(self) -> Iterator[None]:
+        """Watch this process and the largest of those that it starts."""
         over = threading.Event()
 
         def look() -> None:
             while not over.wait(_LOOK):
+                self._own = max(self._own, _kilobytes("self", "RssAnon") / 1024)
                 for pid in _descendants(os.getpid()):
                     self.worker_peak = max(self.worker_peak, _kilobytes(pid, "VmHWM") / 1024)
 

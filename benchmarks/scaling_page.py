@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from scaling import OUTCOMES
+from scaling import OUTCOMES, OVERHEAD
 
 PAGE = OUTCOMES.parents[1] / "scaling.md"
 MARKS = "<!-- written by benchmarks/scaling_page.py -->", "<!-- end of scaling -->"
@@ -85,12 +85,13 @@ def fits(outcomes: list[dict[str, Any]]) -> str:
             f"{one['texts'] / one['seconds']:,.0f}",
             f"{one['cpu']:,.0f}",
             f"{one['peak']:,.0f}",
+            f"{one['own']:,.0f}",
             "–" if one["engine"] == "threads" else f"{one['worker_peak']:,.0f}",
         ]
         for one in outcomes
     ]
     head = ["texts", "engine", "terms", "seconds", "texts per second", "seconds of processors"]
-    return table([*head, "peak, MB", "peak of a worker, MB"], rows)
+    return table([*head, "peak, MB", "without mapped files", "peak of a worker, MB"], rows)
 
 
 def stages(outcomes: list[dict[str, Any]]) -> str:
@@ -183,8 +184,8 @@ def page(outcomes: list[dict[str, Any]]) -> str:
     parts = [
         "## Measured",
         f"Titles of `reddit`, recombined so that hardly any text occurs twice, {large['topics']} topics, `--memory 2GB`, on {large['cores']} cores; Parquet files to a whole run "
-        "folder. Seconds of processors are those of all threads and workers together: other work ran on the machine beside these fits, so "
-        "they say more than seconds do. Peaks are of the resident set, and include files that are mapped into memory.",
+        "folder, one fit after another on a quiet machine. Seconds of processors are those of all threads and workers together. Peaks are "
+        "of the resident set of the process that was started, with and without files that are mapped into memory.",
         fits(outcomes),
         f"From {millions(small['texts'])} to {millions(large['texts'])} texts the time grows with exponent {exponent:.2f}, and "
         f"{large['texts'] / large['seconds'] / (small['texts'] / small['seconds']):.2f} times as many texts are done per second. "
@@ -199,7 +200,21 @@ def page(outcomes: list[dict[str, Any]]) -> str:
             model(threads[0], threads[1], threads[-1]),
         ]
     parts += ["### A billion texts, on paper", billion(outcomes)]
+    parts += ["### What the tree and shared arrays cost on one machine", overhead()]
     return "\n\n".join(parts)
+
+
+def overhead() -> str:
+    measured = json.loads(OVERHEAD.read_text("utf-8"))
+    plain = measured["seconds"]["one after another"]
+    rows = [
+        [name, f"{seconds:.2f}", f"{seconds / plain:.2f}"] for name, seconds in measured["seconds"].items()
+    ]
+    return (
+        f"One pass for vectors over {millions(measured['texts'])} texts in {measured['blocks']} blocks of a folder, with one thread: sums of blocks added one after "
+        f"another, in the tree, and in the tree by one worker process, to which arrays are handed as files. Medians of {measured['rounds']} rounds in turn.\n\n"
+        + table(["sums", "seconds", "ratio"], rows)
+    )
 
 
 def _exponent(small: dict[str, Any], large: dict[str, Any]) -> float:
@@ -219,8 +234,9 @@ def _beside(threads: list[dict[str, Any]], others: list[dict[str, Any]]) -> str:
         some = [one for one in others if one["engine"] == engine]
         if len(some) > 1:
             said.append(
-                f"With {name_of(some[0])}, the process that was started takes {some[-1]['peak'] - some[0]['peak']:+,.0f} MB from "
-                f"{millions(some[0]['texts'])} to {millions(some[-1]['texts'])} texts."
+                f"With {name_of(some[0])}, the process that was started takes {some[-1]['own'] - some[0]['own']:+,.0f} MB of its own, and "
+                f"{some[-1]['peak'] - some[0]['peak']:+,.0f} MB with mapped files, from {millions(some[0]['texts'])} to "
+                f"{millions(some[-1]['texts'])} texts; {some[-1]['terms'] - some[0]['terms']:+,} terms."
             )
     return " ".join(said)
 
