@@ -2,6 +2,7 @@
 
     python benchmarks/scaling.py make FOLDER 1000000     # texts, in Parquet files of 250,000
     python benchmarks/scaling.py fit FOLDER              # one fit, appended to docs/scaling/outcomes.jsonl
+    python benchmarks/scaling.py pairs FOLDER            # how many pairs of terms co-occur, appended to docs/scaling/pairs.jsonl
     python benchmarks/scaling.py overhead FOLDER         # what sums in a tree and shared arrays cost on one machine
     python benchmarks/scaling_page.py                    # writes docs/scaling.md from these
 
@@ -34,6 +35,7 @@ import polars as pl
 
 OUTCOMES = Path(__file__).parents[1] / "docs" / "scaling" / "outcomes.jsonl"
 OVERHEAD = OUTCOMES.with_name("overhead.json")
+PAIRS = OUTCOMES.with_name("pairs.jsonl")
 #: Texts of a file.
 _FILE = 250_000
 #: Seconds between two looks at the memory of processes.
@@ -91,6 +93,8 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
     from coterie.text import read_texts
     from coterie.topics import TopicModel
 
+    if engine == "threads":  # as many as there are processors
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:workers])
     watch = Stages()
     outcomes.parent.mkdir(parents=True, exist_ok=True)
     out = folder.parent / f"run-{os.getpid()}"
@@ -128,6 +132,34 @@ def fit(folder: Path, outcomes: Path, engine: str, workers: int, memory: int, to
         "stages": watch.stages,
     }
     with outcomes.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(outcome) + "\n")
+    print(json.dumps(outcome, indent=1))
+
+
+def pairs(folder: Path) -> None:
+    """Count all pairs of terms that co-occur, and those that a fit keeps."""
+    from coterie.corpus import Vectorizer
+    from coterie.engines import Cluster
+    from coterie.semantics import MOST_PAIRS, frequent_cooccurrence
+    from coterie.text import read_texts
+
+    with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+        vectorizer = Vectorizer(min_df=2, fix_typos=True, skip_non_answers=True)
+        source = read_texts(str(folder / "*.parquet"))
+        corpus = vectorizer.fit_corpus(source, Cluster(folder=Path(work)))
+        together = frequent_cooccurrence(corpus.engine, most=1 << 40).data
+        often = np.bincount(np.minimum(together, 1000).astype(np.int64))
+        at_least = together.size - np.concatenate([[0], np.cumsum(often)])
+        least = int(np.argmax(at_least <= MOST_PAIRS))
+        outcome = {
+            "texts": corpus.n_texts,
+            "terms": corpus.engine.n_terms,
+            "pairs": int(together.size),
+            "once": int(often[1]),
+            "least": max(least, 1),
+            "kept": int(at_least[least]),
+        }
+    with PAIRS.open("a", encoding="utf-8") as file:
         file.write(json.dumps(outcome) + "\n")
     print(json.dumps(outcome, indent=1))
 
@@ -287,11 +319,13 @@ def main() -> None:
     one.add_argument("--workers", type=int, default=2)
     one.add_argument("--memory", type=int, default=2_000_000_000)
     one.add_argument("--topics", type=int, default=100)
-    one = commands.add_parser("overhead")
-    one.add_argument("folder", type=Path)
+    for name in ("pairs", "overhead"):
+        commands.add_parser(name).add_argument("folder", type=Path)
     given = parser.parse_args()
     if given.command == "make":
         make(given.folder, given.texts)
+    elif given.command == "pairs":
+        pairs(given.folder)
     elif given.command == "overhead":
         overhead(given.folder)
     else:

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from scaling import OUTCOMES, OVERHEAD
+from scaling import OUTCOMES, OVERHEAD, PAIRS
 
 PAGE = OUTCOMES.parents[1] / "scaling.md"
 MARKS = "<!-- written by benchmarks/scaling_page.py -->", "<!-- end of scaling -->"
@@ -48,9 +48,13 @@ class Line:
 
 
 def newest(outcomes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The last outcome of each engine and number of texts, the smallest first."""
-    found = {(outcome["engine"], outcome["texts"]): outcome for outcome in outcomes if "cpu" in outcome}
-    return sorted(found.values(), key=lambda one: (one["engine"] != "threads", one["texts"]))
+    """The last outcome of each engine, number of workers and of texts, the smallest first."""
+    found = {(one["engine"], one["workers"], one["texts"]): one for one in outcomes if "cpu" in one}
+    return sorted(found.values(), key=lambda one: (one["engine"] != "threads", -one["workers"], one["texts"]))
+
+
+def two_threads(outcomes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one for one in outcomes if one["engine"] == "threads" and one["workers"] > 1]
 
 
 def stage(outcome: dict[str, Any], name: str, value: str) -> float:
@@ -72,7 +76,8 @@ def millions(texts: int) -> str:
 
 def name_of(outcome: dict[str, Any]) -> str:
     ways = {"threads": "threads", "processes": "processes", "dask": "Dask workers"}
-    return f"{outcome['workers']} {ways[outcome['engine']]}"
+    way = ways[outcome["engine"]]
+    return f"{outcome['workers']} {way}" if outcome["workers"] > 1 else f"1 {way[:-1]}"
 
 
 def fits(outcomes: list[dict[str, Any]]) -> str:
@@ -99,7 +104,8 @@ def stages(outcomes: list[dict[str, Any]]) -> str:
         [
             name,
             *(
-                f"{stage(one, name, 'seconds'):,.0f} s, {stage(one, name, 'cpu'):,.0f} s, {stage(one, name, 'peak'):,.0f} MB"
+                f"{stage(one, name, 'seconds'):,.0f} s, {stage(one, name, 'cpu'):,.0f} s, {stage(one, name, 'peak'):,.0f} MB, "
+                f"{(stage(one, name, 'read') + stage(one, name, 'written')) / 1000:,.1f} GB"
                 for one in outcomes
             ),
         ]
@@ -152,7 +158,7 @@ def _off(predicted: float, measured: float) -> str:
 
 
 def billion(outcomes: list[dict[str, Any]]) -> str:
-    threads = [one for one in outcomes if one["engine"] == "threads"]
+    threads = two_threads(outcomes)
     large = threads[-1]
     seconds = lines(threads[0], large, "cpu")
     hours = {
@@ -177,8 +183,8 @@ mapped files, whose pages the system takes back when it needs them. Nobody has r
 
 
 def page(outcomes: list[dict[str, Any]]) -> str:
-    threads = [one for one in outcomes if one["engine"] == "threads"]
-    others = [one for one in outcomes if one["engine"] != "threads"]
+    threads = two_threads(outcomes)
+    others = [one for one in outcomes if one not in threads]
     small, *_, large = threads
     exponent = _exponent(small, large)
     parts = [
@@ -190,9 +196,12 @@ def page(outcomes: list[dict[str, Any]]) -> str:
         f"From {millions(small['texts'])} to {millions(large['texts'])} texts the time grows with exponent {exponent:.2f}, and "
         f"{large['texts'] / large['seconds'] / (small['texts'] / small['seconds']):.2f} times as many texts are done per second. "
         + _beside(threads, others),
-        "Seconds, seconds of processors and peak of each stage:",
+        "Of each stage: seconds, seconds of processors, peak, and bytes read and written (of all processes, page cache included):",
         stages(threads),
     ]
+    if one_worker := [one for one in others if one["workers"] == 1]:
+        parts += ["The same with one worker:", stages(one_worker)]
+    parts += ["### Pairs of terms", pairs()]
     if len(threads) > 2:
         parts += [
             "### A model of the cost",
@@ -202,6 +211,26 @@ def page(outcomes: list[dict[str, Any]]) -> str:
     parts += ["### A billion texts, on paper", billion(outcomes)]
     parts += ["### What the tree and shared arrays cost on one machine", overhead()]
     return "\n\n".join(parts)
+
+
+def pairs() -> str:
+    counted = [json.loads(line) for line in PAIRS.read_text("utf-8").splitlines()]
+    rows = [
+        [
+            millions(one["texts"]),
+            f"{one['terms']:,}",
+            f"{one['pairs'] / MILLION:,.1f}",
+            f"{one['once'] / one['pairs']:.0%}",
+            str(one["least"]),
+            f"{one['kept'] / MILLION:,.1f}",
+        ]
+        for one in sorted({one["texts"]: one for one in counted}.values(), key=lambda one: one["texts"])
+    ]
+    return (
+        "Pairs that occur in some text go on growing with the collection. A fit keeps those that occur in at least so many texts that "
+        "16.8 million are left.\n\n"
+        + table(["texts", "terms", "pairs, million", "in one text only", "kept from", "kept, million"], rows)
+    )
 
 
 def overhead() -> str:
