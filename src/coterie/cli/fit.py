@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     help="Keep texts, counts and answers on disk, beside the run, and take at most SIZE of memory, such as "
     "2GB: a fit whose terms and topics need more is refused.",
 )  # fmt: skip
-@click.option("--resume", is_flag=True, help="Continue a fit with --memory or --engine that was stopped.")
+@click.option("--resume", is_flag=True, help="Continue a fit with --memory, or on workers, that was stopped.")
 @engine_options
 @json_option
 def fit(
@@ -142,6 +142,7 @@ def fit(
     """
     from coterie.runs import fit_run
     from coterie.runs.record import kept_boilerplate
+    from coterie.runs.work import beside, is_begun
     from coterie.topics import TopicModel
 
     folder = out if out is not None else Path(_stem(file) + "-topics")
@@ -159,6 +160,9 @@ def fit(
         random_state=random_state,
     )
     source = open_source(file, **reading)
+    if resume and not is_begun(beside(folder)):
+        missing = f"coterie: there is no stopped fit in {beside(folder)}; this one starts from the beginning"
+        click.echo(safe(missing), err=True)
     with _hint_to_resume(folder), shown(as_json), ExitStack() as stack:
         workers = stack.enter_context(engine.open()) if engine.chosen else None
         run = fit_run(

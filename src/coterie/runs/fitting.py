@@ -120,7 +120,8 @@ def _about(source: TextSource, model: TopicModel, embeddings: Any, edits: Iterab
     return {
         "version": versions(),
         "files": state_of_files(source),
-        "reading": [source.column, source.format, asdict(source.options), source.skip_bad, source.batch_rows],
+        # not how many rows may be bad: whoever reads to the end reads the same texts
+        "reading": [source.column, source.format, asdict(source.options), source.batch_rows],
         "parameters": plain_parameters(model, GIVEN if embeddings is not None else model.embeddings),
         "embeddings": None
         if embeddings is None

@@ -20,6 +20,8 @@ from coterie.errors import InputError
 from coterie.storage import trees
 from coterie.storage.locks import take
 from coterie.text.readers import TextFiles, TextSource
+from coterie.text.readers.remote import is_url, state_at, without_query
+from coterie.topics.collection import READ
 
 #: What a fit is about, and a sign that the folder is ours.
 _ABOUT = "work.json"
@@ -29,7 +31,8 @@ _OLD = "old"
 
 @contextmanager
 def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
-    """A folder inside the work folder of a run, which is removed when the block ends well, and kept if not.
+    """A folder inside the work folder of a run, which is removed when the block ends well, and kept if not,
+    unless not even the texts were read by then.
 
     `about` says what is fitted and how, in plain values. With `resume` the folder of a fit that was stopped
     is used, otherwise it is emptied first.
@@ -46,13 +49,22 @@ def work_folder(run: Path, about: Mapping[str, Any], *, resume: bool) -> Iterato
         _check(folder, digest, resume)
         # a worker may still be at a task of a fit that was stopped: what it writes must not end up in another
         (folder / digest[:16]).mkdir(exist_ok=True)
-        with _loss_told(folder):
-            yield folder / digest[:16]
-        _empty(folder)
-        (folder / _ABOUT).unlink(missing_ok=True)
-        trees.remove(folder)
+        try:
+            with _loss_told(folder):
+                yield folder / digest[:16]
+        except BaseException:
+            if is_begun(folder) and not any(folder.glob(f"*/*/{READ}")):
+                _remove(folder)
+            raise
+        _remove(folder)
     finally:
         lock.release()
+
+
+def _remove(folder: Path) -> None:
+    _empty(folder)
+    (folder / _ABOUT).unlink(missing_ok=True)
+    trees.remove(folder)
 
 
 @contextmanager
@@ -118,9 +130,12 @@ def state_of_files(source: TextSource) -> list[list[Any]]:
                 "standard input cannot be read again after the fit was stopped, which --memory, --engine and "
                 "--resume need; save it to a file first"
             )
+        if is_url(path):
+            found.append([without_query(path), state_at(path), None])
+            continue
         try:
             status = os.stat(path)
             found.append([os.path.abspath(path), status.st_size, status.st_mtime_ns])
-        except OSError:  # remote or missing: the reader reports it
+        except OSError:  # missing: the reader reports it
             found.append([path, None, None])
     return found

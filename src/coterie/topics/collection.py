@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,8 @@ from coterie.text.inputs import text_batches
 from coterie.text.markup import without_gaps
 from coterie.text.nulls import without_nulls
 from coterie.text.readers import Note, TextSource
-from coterie.text.readers.source import Layout
+from coterie.text.readers.rows import BadRow
+from coterie.text.readers.source import KEPT_BAD_ROWS, Layout
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -36,8 +38,8 @@ Ints = npt.NDArray[np.integer[Any]]
 BATCH = 16_384
 #: Bytes of a file, unpacked, whose counts are kept on disk.
 _LARGE = 1 << 24
-#: What was read, in a folder that is kept.
-_READ = "read.json"
+#: What was read, in a folder that is kept, and its bad rows.
+READ, _BAD_ROWS = "read.json", "bad.jsonl"
 
 
 class TextStore:
@@ -152,9 +154,9 @@ class TextStore:
         if self._begun:
             raise InputError(f"{self.file.source_name} could not be read to its end; open it again")
         self._begun, digest = True, hashlib.sha256()
-        if self._kept is not None and self._restored(self._kept / _READ):
+        if self._kept is not None and self._restored(self._kept / READ):
             return
-        with report_full(self._kept):
+        with report_full(self._kept), self._bad_rows_kept(self.file):
             for rows, texts in self._joined(self.file):
                 for batch in texts:
                     digest.update("".join(map(repr, batch.to_list())).encode())
@@ -163,7 +165,27 @@ class TextStore:
         if self._check is not None:
             self._check(self)
         if self._kept is not None:
-            self._record(self._kept / _READ)
+            self._record(self._kept / READ)
+
+    @contextmanager
+    def _bad_rows_kept(self, file: TextSource) -> Iterator[None]:
+        """Write bad rows to the folder that is kept, too: they are not read again either."""
+        if self._kept is None:
+            yield
+            return
+        given = file.on_bad
+        with (self._kept / _BAD_ROWS).open("w", encoding="utf-8") as lines:
+
+            def keep(rows: Sequence[BadRow]) -> None:
+                lines.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
+                if given is not None:
+                    given(rows)
+
+            file.on_bad = keep
+            try:
+                yield
+            finally:
+                file.on_bad = given
 
     def _record(self, path: Path) -> None:
         """Say what was read, so that it need not be read again."""
@@ -190,6 +212,11 @@ class TextStore:
         self.tokenised, self.fingerprint, self.complete = said["tokenised"], said["fingerprint"], True
         self.file.layout = None if said["layout"] is None else Layout(**said["layout"])
         self.file.notes, self.file.skipped = [Note(*note) for note in said["notes"]], self.skipped
+        with (path.parent / _BAD_ROWS).open(encoding="utf-8") as lines:
+            bad = [BadRow(**json.loads(line)) for line in lines]
+        self.file.bad_rows = bad[:KEPT_BAD_ROWS]
+        if bad and self.file.on_bad is not None:
+            self.file.on_bad(bad)
         for number in range(len(self._starts) - 1):
             self.columns |= pl.read_parquet_schema(self._path("rows", number))
         if self._check is not None:

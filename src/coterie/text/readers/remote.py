@@ -129,6 +129,15 @@ def files_at(url: str) -> dict[str, str] | None:
     return {name[len(fixed) :].lstrip("/"): before + name for name in names}
 
 
+def state_at(url: str) -> str | None:
+    """What changes when the file changes, such as its time and size; None where that cannot be said."""
+    with suppress(Exception):  # whoever reads it reports what is wrong
+        files, path = _place(url)
+        files.invalidate_cache()
+        return str(files.ukey(path))
+    return None
+
+
 def _place(url: str) -> tuple[Any, str]:
     """The file system of a URL, and the path in it."""
     try:
