@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ pytest.register_assert_rewrite(
 from fixtures import dataset  # noqa: E402
 
 __all__ = ["dataset"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # as in a script's background: processes of the tests would ignore Ctrl-C, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHROMIUM = Path("/usr/bin/chromium")
 

@@ -20,7 +20,7 @@ from coterie.corpus import stored
 from coterie.engines import Cluster, open_executor
 from coterie.errors import InputError
 from coterie.runs import verify
-from coterie.topics.collection import TextStore
+from coterie.topics.collection import READ, TextStore
 from engine_fits import fitted, small_blocks, write_texts, written
 from killed_fits import kill_fits
 
@@ -42,6 +42,12 @@ def expected(texts, tmp_path_factory):
         with open_executor("threads", 1) as workers:
             run = fitted(texts, tmp_path_factory.mktemp("one") / "run", workers=workers)
     return written(run)
+
+
+def texts_were_read(folder):
+    """From here on, what a fit leaves is kept."""
+    (folder / "texts").mkdir(exist_ok=True)
+    (folder / "texts" / READ).touch()
 
 
 @pytest.fixture(autouse=True)
@@ -210,6 +216,7 @@ def test_a_late_task_of_a_fit_that_was_stopped_writes_nothing_into_another(tmp_p
     def begun(topics):
         with work.work_folder(tmp_path / "run", {"topics": topics}, resume=False) as folder:
             Cluster(folder=folder).inside("tasks")
+            texts_were_read(folder)
             raise ZeroDivisionError
 
     folders = []
@@ -217,6 +224,7 @@ def test_a_late_task_of_a_fit_that_was_stopped_writes_nothing_into_another(tmp_p
         with pytest.raises(ZeroDivisionError):
             begun(topics)
         folders += (tmp_path / "run.work").glob("*/tasks")
+    assert len(folders) == 2
     with pytest.raises(InputError, match="could not be written"):
         write_value(folders[0] / "encode-000000", 4)
     assert [len(list(folder.glob("*"))) for folder in folders] == [0, 0]
@@ -236,6 +244,7 @@ def test_a_fit_that_is_killed_while_it_removes_its_files_can_be_resumed(tmp_path
             found = sorted(path.name for path in folder.iterdir())
             for name in "abc":
                 (folder / name).touch()
+            texts_were_read(folder)
             if end:
                 raise end
         return found
@@ -256,7 +265,7 @@ def test_a_fit_that_is_killed_while_it_removes_its_files_can_be_resumed(tmp_path
             patch.setattr(os, "unlink", dying)
             with pytest.raises(Killed):
                 use(run, resumed)
-        assert use(run, True) in ([], ["a", "b", "c"])
+        assert use(run, True) in ([], ["a", "b", "c", "texts"])
         assert not run.with_name(f"{run.name}.work").exists()
 
 
@@ -300,7 +309,7 @@ def test_who_interrupts_a_fit_is_told_how_it_goes_on(texts, tmp_path):
         [*command, "--memory", "2GB", "--out", "run"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60
-    while not (tmp_path / "run.work" / "work.json").exists() and time.monotonic() < deadline:
+    while not any(tmp_path.glob("run.work/*/*/read.json")) and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
