@@ -108,6 +108,30 @@ def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show
     wait_total(page, "1,517 texts")
 
 
+def test_names_stand_where_they_belong_whatever_arrives_first(show):
+    """Points before names of groups, as on most machines, or after them, as on busy ones."""
+    named = "!document.querySelector('.map-names[aria-busy]')"
+    dotted = "!document.querySelector('#map.waiting')"
+    found = []
+    for late, early in (("**/map?*", named), ("**/map/names*", dotted)):
+        page, held = show("/"), []
+        page.route(late, lambda route, held=held: held.append(route))
+        page.goto(f"{page.url}?run=tickets")
+        until(page, f"{early} && document.querySelector('.map-name')")
+        drawn(page)
+        page.unroute(late)
+        assert held
+        for route in held:
+            route.continue_()
+        settled(page)
+        found.append(
+            page.eval_on_selector_all(
+                ".map-name", "all => all.map((name) => [name.textContent, name.style.transform]).sort()"
+            )
+        )
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("how", ["button", "shift"])
 def test_the_lasso_selects_and_the_table_follows(show, served, how):
     page = settled(show("/?run=tickets"))

@@ -83,8 +83,7 @@ export class Names {
 
   find(view, chosen, blocked, points) {
     const narrow = view.width < 520, crowd = new Crowd(points, view, chosen), wanted = this.wanted(view, chosen, narrow);
-    // a name that was there stays as it was: names must not jump while the map is dragged
-    const before = new Map(this.seen && Math.abs(view.zoom / this.seen.zoom - 1) < 0.02 ? this.shown.map((name) => [name.key, name]) : []);
+    const before = new Map(this.stay(view) ? this.shown.map((name) => [name.key, name]) : []);
     for (const name of wanted) {
       name.at = view.screen(...name.spot);
       const was = before.get(name.key);
@@ -92,6 +91,15 @@ export class Names {
     }
     const most = Math.max((view.width * view.height) / (narrow ? 9000 : 7500), 10);
     return placeNames(wanted, view, { width: (line, size) => this.width(line, size), crowd, blocked, most, room: this.far(view) ? fromFar(view, narrow).room : undefined });
+  }
+
+  /**
+   * Whether names stay where they were, so that none jumps while the map is dragged. Before there were points, or where the map had another size, nobody has looked for them yet:
+   * a page must end up the same, whatever arrives first.
+   */
+  stay({ zoom, width, height }) {
+    const { seen } = this;
+    return seen !== null && seen.points.n > 0 && seen.width === width && seen.height === height && Math.abs(zoom / seen.zoom - 1) < 0.02;
   }
 
   /** Whether so much is in sight that groups stand for most of their topics. */
