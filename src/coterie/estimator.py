@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -167,11 +167,17 @@ class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     def transform(self, X: Any) -> Array:
         """Memberships, one row per document."""
         with one_blas_thread():
-            return np.concatenate(list(self._blocks(X).map(self._block_memberships)))
+            return np.concatenate(list(self._accelerated(self._blocks(X)).map(self._block_memberships)))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Array:
         """Fit, then `transform` the same documents."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def _accelerated(self, documents: Engine) -> Engine:
+        """The documents where `_learn` and `_memberships` can work on them: on a graphics card, if they use
+        only products and if the engine has one.
+        """
+        return documents
 
     def _block_memberships(self, block: Block) -> Array:
         check_block(block, self._non_negative)
@@ -194,7 +200,7 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The topic with the largest membership of each document; the largest topic if all are 0."""
         with one_blas_thread():
-            topics = np.concatenate(list(self._blocks(X).map(self._block_topics)))
+            topics = np.concatenate(list(self._accelerated(self._blocks(X)).map(self._block_topics)))
         return np.where(topics < 0, self.fallback_, topics)
 
     def fit_predict(
@@ -242,7 +248,8 @@ class TopicEstimator(ClusterMixin, DocumentTransformer):
         engine = documents.engine
         if documents.rows is None:  # nothing is kept for each row of an engine
             self.__dict__.pop("labels_", None)
-            sizes = engine.sum(lambda block: self._sizes(self._block_topics(block), block.weights))
+            rows = self._accelerated(engine)
+            sizes = rows.sum(lambda block: self._sizes(self._block_topics(block), block.weights))
             self.fallback_ = int(np.argmax(sizes))
             return
         topics = np.concatenate(list(self._blocks(X).map(self._block_topics)))
@@ -273,7 +280,7 @@ def check_weights(weights: npt.ArrayLike | None, n_rows: int) -> Array:
 
 def check_block(block: Block, non_negative: bool) -> None:
     """Raise an error if a block has numbers that are not finite, or negative ones where not allowed."""
-    values = block.X.data if issparse(block.X) else block.X
+    values = block.X if isinstance(block.X, np.ndarray) else block.X.data
     if not np.isfinite(values).all():
         raise InputError("X must contain finite numbers, got NaN or infinity in a row block")
     if non_negative and (values < 0).any():

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie.engines import Block, Engine, as_engine
-from coterie.engines.base import csr_view, pattern
+from coterie.engines.base import pattern, scaled_columns
 from coterie.errors import InputError
 
 Kind = Literal["ncut", "ncut-cosine", "idf", "binary"] | None
@@ -91,8 +91,7 @@ def of_terms(X: Any, kind: Kind, scale: Scale = True) -> npt.NDArray[np.float64]
 
 def weighted(X: csr_matrix, per_term: npt.NDArray[np.float64], kind: Kind) -> csr_matrix:
     """``Y = X·diag(w)``; Ncut and binary weights are applied to the binary form of X."""
-    Y = pattern(X) if kind in _OF_BINARY else X
-    return csr_view(Y.data * per_term[Y.indices], Y.indices, Y.indptr, Y.shape)
+    return scaled_columns(pattern(X) if kind in _OF_BINARY else X, per_term)
 
 
 def weighted_rows(documents: Engine, per_term: npt.NDArray[np.float64], kind: Kind) -> Engine:

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix, eye_array, vstack
 from coterie import weights as term_weights
 from coterie.cluster.texts import FLOAT, Floats
 from coterie.engines import Block, Engine
-from coterie.engines.base import csr_view
+from coterie.engines.base import scaled_columns, scaled_rows
 from coterie.engines.records import Records
 from coterie.linalg.rows import row_product, unit_dense, unit_rows
 from coterie.linalg.svd import leading_vectors
@@ -44,7 +44,7 @@ class Space:
 
     def words(self, counts: csr_matrix) -> csr_matrix:
         """Rows of weighted counts at unit length; a text with no word that counts is a row of zeros."""
-        return unit_rows(_weighted(counts, self.weights))
+        return unit_rows(scaled_columns(counts, self.weights))
 
     def text_vectors(self, counts: csr_matrix) -> Floats:
         """Texts × dimensions, rows of unit length. The length of an enriched text cancels out here."""
@@ -71,6 +71,7 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
     """
     idf = term_weights.idf(documents)
     enriched = enriched_terms(documents)
+    documents = documents.accelerated()
     # the lengths are kept: blocks on disk are scaled anew on every pass
     scales = documents.records(FLOAT)
     _measure(documents, idf, enriched, scales)
@@ -121,22 +122,19 @@ def enriched_terms(documents: Any, dtype: type[np.floating[Any]] = FLOAT) -> csr
 
 def _inverse_length(block: Block, idf: Array, probes: Floats) -> Floats:
     """About 1 / length of the enriched rows of a block, 0 for a row of zeros."""
-    words = _weighted(block.X, idf).astype(FLOAT)
+    words = scaled_columns(block.X, idf).astype(FLOAT)
     length = np.sqrt(np.einsum("ij,ij->i", image := words @ probes, image))
-    return np.divide(1.0, length, where=length > 0, out=np.zeros_like(length))
+    known, scale = length > 0, np.zeros_like(length)
+    scale[known] = 1.0 / length[known]
+    return scale
 
 
 def _scaled(block: Block, idf: Array, scale: Floats) -> Block:
     """Weighted counts of a block, with rows scaled."""
-    words = _weighted(block.X, idf).astype(FLOAT)
-    words.data *= np.repeat(scale, np.diff(words.indptr))
+    words = scaled_rows(scaled_columns(block.X, idf).astype(FLOAT), scale)
     return replace(block, X=words, weights=block.weights.astype(FLOAT))
 
 
 def _gram(block: Block, image: Floats) -> Floats:
     product: Floats = block.X.T @ (block.weights[:, None] * (block.X @ image))
     return product
-
-
-def _weighted(counts: csr_matrix, weights: Array) -> csr_matrix:
-    return csr_view(counts.data * weights[counts.indices], counts.indices, counts.indptr, counts.shape)

@@ -4,6 +4,7 @@ from coterie.engines.base import Block, Engine
 from coterie.engines.cluster import Cluster
 from coterie.engines.disk import DiskEngine, write_blocks
 from coterie.engines.executors import Workers, open_executor, ordered, workers_of
+from coterie.engines.gpu import GpuEngine
 from coterie.engines.memory import MemoryEngine, as_engine
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Cluster",
     "DiskEngine",
     "Engine",
+    "GpuEngine",
     "MemoryEngine",
     "Workers",
     "as_engine",

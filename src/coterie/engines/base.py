@@ -78,6 +78,13 @@ class Engine(ABC):
         """An engine over transformed blocks; by default, blocks are transformed again in every pass."""
         return Mapped(self, change)
 
+    def accelerated(self, rows: Engine | None = None) -> Engine:
+        """The same rows where long passes are fastest: on a graphics card, if the engine has one.
+
+        `rows` are those of an engine that changes blocks of this one, and by default its own.
+        """
+        return self if rows is None else rows
+
 
 class Mapped(Engine):
     """The blocks of another engine, transformed by a function in every pass."""
@@ -99,6 +106,10 @@ class Mapped(Engine):
     def records(self, dtype: npt.DTypeLike) -> Records:
         """Room for records beside the blocks of the other engine."""
         return self.source.records(dtype)
+
+    def accelerated(self, rows: Engine | None = None) -> Engine:
+        """The transformed rows where the other engine is fastest."""
+        return self.source.accelerated(self if rows is None else rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +191,32 @@ def csr_view(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> cs
     return matrix
 
 
-def pattern(X: csr_matrix) -> csr_matrix:
+# What functions of blocks do with a matrix besides products. On a graphics card it does them itself.
+
+
+def pattern(X: Any) -> Any:
     """The binary form of a matrix: 1 where it is not zero."""
+    if not isinstance(X, csr_matrix):
+        return X.pattern()
     if X.data.all():
         return csr_view(np.ones(X.nnz), X.indices, X.indptr, X.shape)
     return (X != 0).astype(np.float64)
+
+
+def squared(X: Any) -> Any:
+    """A matrix with each entry squared."""
+    return csr_view(X.data**2, X.indices, X.indptr, X.shape) if isinstance(X, csr_matrix) else X.squared()
+
+
+def scaled_columns(X: Any, per_term: npt.NDArray[Any]) -> Any:
+    """``X · diag(per_term)``."""
+    if not isinstance(X, csr_matrix):
+        return X.scaled_columns(per_term)
+    return csr_view(X.data * per_term[X.indices], X.indices, X.indptr, X.shape)
+
+
+def scaled_rows(X: Any, per_row: npt.NDArray[Any]) -> Any:
+    """``diag(per_row) · X``."""
+    if not isinstance(X, csr_matrix):
+        return X.scaled_rows(per_row)
+    return csr_view(X.data * np.repeat(per_row, np.diff(X.indptr)), X.indices, X.indptr, X.shape)

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie import weights as term_weights
 from coterie.engines import Block, Engine
+from coterie.engines.base import squared
 from coterie.errors import InputError, shown
 from coterie.estimator import Array, Documents, TopicEstimator, check_amount, check_choice, check_count
 from coterie.factor import steps
@@ -146,8 +147,14 @@ class NMF(TopicEstimator):
         self._columns = documents.columns  # a start that is given is in the order of the input
         return documents
 
+    def _accelerated(self, documents: Engine) -> Engine:
+        """Clipped least squares are only products; other solvers keep a row for each document."""
+        clipped = self.solver == "clip" and self.loss == "euclidean"
+        return documents.accelerated() if clipped else documents
+
     def _learn(self, documents: Engine, random: np.random.RandomState) -> None:
         self._check_parameters()
+        documents = self._accelerated(documents)
         self.term_weights_ = term_weights.of_terms(documents, self.weights, self._scale())
         rows = term_weights.weighted_rows(documents, self.term_weights_, self.weights)
         self._warn_of_zero(rows)
@@ -223,8 +230,8 @@ class NMF(TopicEstimator):
         best, lowest = U, np.inf
         self.objective_ = []
         while not steps.settled(self.objective_, self.max_iter, self.tol, steps.PATIENCE):
-            gram = U.T @ U
-            YtV, VtV = rows.sum(partial(_clipped_sums, U=U, gram=gram, l2=self.l2))
+            solution = U @ steps.inverse(U.T @ U, self.l2)
+            YtV, VtV = rows.sum(partial(_clipped_sums, solution=solution))
             moved = steps.clipped(YtV, VtV, self.l2)
             judged = U if self.unit_columns else moved
             self.objective_.append(steps.euclidean_objective(energy, judged, YtV, VtV, self.l2))
@@ -278,7 +285,7 @@ class NMF(TopicEstimator):
         if self.loss == "divergence":
             return steps.infer_divergence(Y, U, self.l2)
         solve = steps.clipped if self.solver == "clip" else steps.solve
-        return solve(np.asarray(Y @ U), U.T @ U, self.l2)
+        return solve(Y @ U, U.T @ U, self.l2)
 
 
 def random_rows(rows: Engine, n: int, random: np.random.RandomState) -> Array:
@@ -301,8 +308,9 @@ def rows_at(block: Block, numbers: npt.NDArray[np.int64]) -> Array:
     return rows_at_numbers
 
 
-def _clipped_sums(block: Block, U: Array, gram: Array, l2: float) -> tuple[Array, Array]:
-    return _sums(block, steps.clipped(block.X @ U, gram, l2))
+def _clipped_sums(block: Block, solution: Array) -> tuple[Array, Array]:
+    """What follows from ``V = max(Y U(UᵀU + λI)⁻¹, 0)``; U is solved for once in a pass, not for each row."""
+    return _sums(block, np.maximum(block.X @ solution, 0.0))
 
 
 def _descended(block: Block, V: Array, U: Array, gram: Array, l2: float) -> tuple[Array, tuple[Array, Array]]:
@@ -336,13 +344,13 @@ def _unit_columns(U: Array) -> Array:
 
 def _squared_lengths(block: Block) -> Array:
     """The squared length of each column of Y in a block."""
-    return np.asarray(block.X.multiply(block.X).T @ block.weights)
+    return squared(block.X).T @ block.weights
 
 
 def _energy(block: Block) -> float:
     """``‖Y‖²`` of a block."""
-    return float(block.weights @ np.asarray(block.X.multiply(block.X).sum(axis=1)).ravel())
+    return float(block.weights @ (squared(block.X) @ np.ones(block.X.shape[1])))
 
 
 def _total(block: Block) -> float:
-    return float(block.weights @ np.asarray(block.X.sum(axis=1)).ravel())
+    return float(block.weights @ (block.X @ np.ones(block.X.shape[1])))

@@ -8,6 +8,7 @@ matrix. So one function serves both halves of an alternation: rows of ``V`` from
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +39,9 @@ def inverse(gram: Array, l2: float) -> Array:
     return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
 
 
-def clipped(A: Array, gram: Array, l2: float) -> Array:
+def clipped(A: Any, gram: Array, l2: float) -> Any:
     """Least squares with negative entries set to zero, ``max(A (G + λI)⁻¹, 0)``."""
-    solution = inverse(gram, l2)
+    solution = np.asarray(inverse(gram, l2), dtype=A.dtype, like=A)
     return in_parts(A, lambda part: np.maximum(part @ solution, 0.0))
 
 
@@ -106,12 +107,15 @@ def solve(A: Array, gram: Array, l2: float, most: int = 12, tolerance: float = 1
     return in_parts(A, part)
 
 
-def in_parts(A: Array, function: Callable[[Array], Array]) -> Array:
+def in_parts(A: Any, function: Callable[[Any], Any]) -> Any:
     """`function` of rows, always as many at a time, padded with zeros.
 
     Matrix products round differently for different shapes. In parts of one shape a row alone goes through
-    the same arithmetic as in a batch and comes out the same, to the last bit.
+    the same arithmetic as in a batch and comes out the same, to the last bit. This is not so on a graphics
+    card, where all rows are taken at once.
     """
+    if not isinstance(A, np.ndarray):
+        return function(A)
     solution = np.empty_like(A)
     part = np.zeros((_ROWS_IN_PART, A.shape[1]))
     for start in range(0, len(A), _ROWS_IN_PART):
