@@ -57,11 +57,14 @@ def on_host(card: Any) -> Any:
 
 
 def seconds(function: Any, rounds: int = ROUNDS) -> float:
-    """The median of a few rounds after one that is not counted."""
+    """The median of a few rounds after one that is not counted; the card has finished."""
+    import cupy
+
     took = []
     for _ in range(rounds + 1):
         start = time.perf_counter()
         function()
+        cupy.cuda.Device().synchronize()
         took.append(time.perf_counter() - start)
     return median(took[1:])
 
@@ -93,49 +96,54 @@ def measured(rows: Any, iterations: int) -> dict[str, Any]:
     return outcome
 
 
-def run(path: Path, sizes: tuple[int, ...]) -> None:
-    """Measure, and write what was measured after each size."""
+def run(path: Path, sizes: tuple[int, ...], only: str | None) -> None:
+    """Measure, and write what was measured after each size; what was not asked for stays as it is."""
     import cupy
 
     from coterie.engines.gpu import GpuEngine
 
     card = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    outcome: dict[str, Any] = {"card": card, "cores": os.cpu_count(), "cupy": cupy.__version__, "sizes": []}
+    outcome: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {"sizes": {}}
+    outcome |= {"card": card, "cores": os.cpu_count(), "cupy": cupy.__version__}
     path.parent.mkdir(parents=True, exist_ok=True)
     for n_texts in sizes:
         rows = counts(n_texts)
-        size: dict[str, Any] = {"texts": n_texts, "card": measured(rows, ITERATIONS)}
-        size["peak"] = cupy.get_default_memory_pool().total_bytes()
+        size = outcome["sizes"].setdefault(str(n_texts), {})
+        if only != "processor":
+            size |= {"card": measured(rows, ITERATIONS)}
+            size |= {"peak": cupy.get_default_memory_pool().total_bytes()}
         if n_texts in ON_PROCESSOR:
             host = on_host(rows)
-            size["upload"] = seconds(lambda: GpuEngine(host).accelerated(), 1)  # noqa: B023
-            size["processor"] = measured(host, ITERATIONS if n_texts <= ON_PROCESSOR[0] else 10)
-        outcome["sizes"].append(size)
+            if only != "processor":
+                size |= {"upload": seconds(lambda: GpuEngine(host).accelerated(), 1)}  # noqa: B023
+            if only != "card":
+                size |= {"processor": measured(host, ITERATIONS if n_texts == ON_PROCESSOR[0] else 10)}
         del rows
         cupy.get_default_memory_pool().free_all_blocks()
         path.write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
-        print(json.dumps(size), flush=True)
+        print(n_texts, json.dumps(size), flush=True)
 
 
 def page(path: Path) -> None:
     """Put what was measured into docs/gpu.md."""
     outcome = json.loads(path.read_text("utf-8"))
-    rows = []
-    for size in outcome["sizes"]:
+    rows, sizes = [], {int(texts): size for texts, size in outcome["sizes"].items()}
+    for texts, size in sizes.items():
         for name, where in (("card", "card"), ("processor", f"{outcome['cores']} cores")):
             if (one := size.get(name)) is None:
                 continue
             fit = f"{one['fit']:.1f}" if one["iterations"] == ITERATIONS else f"({one['fit']:.0f})"
             cells = [
-                f"{size['texts'] // 1_000_000} million",
+                f"{texts // 1_000_000} million",
                 where,
                 f"{one['vectors']:.3f}",
                 f"{one['pass']:.3f}",
                 fit,
             ]
             rows.append("| " + " | ".join(cells) + " |")
-    largest = outcome["sizes"][-1]
-    both = [size for size in outcome["sizes"] if "processor" in size][-1]
+    largest = max(sizes)
+    both = max(texts for texts in sizes if "processor" in sizes[texts])
+    one, first = sizes[both], sizes[min(sizes)]
     text = f"""## Measured
 
 {outcome["card"]} beside the {outcome["cores"]} cores of the same machine, CuPy {outcome["cupy"]}; made-up counts with {A_TEXT} words a text from {TERMS:,} terms,
@@ -146,11 +154,10 @@ def page(path: Path) -> None:
 |---|---|--:|--:|--:|
 {chr(10).join(rows)}
 
-At {both["texts"] // 1_000_000} million texts a pass of `NMF` takes {both["processor"]["pass"] / both["card"]["pass"]:.0f} times as long on the processor. To copy these counts to the card and
-sort them takes {both["upload"]:.1f} s, once. At {largest["texts"] // 1_000_000} million texts the card held {largest["peak"] / 1e9:.0f} GB. Of a fit, the part that does not grow with the texts
-(terms × topics on one core of the processor) takes about {min(size["card"]["fit"] - ITERATIONS * size["card"]["pass"] for size in outcome["sizes"]):.0f} s. The kernels are compiled at their first use, once
-for a machine, which takes some seconds more. Reading and
-tokenising texts are not in these figures: [benchmarks](benchmarks.md)."""
+At {both // 1_000_000} million texts a pass of `NMF` takes {one["processor"]["pass"] / one["card"]["pass"]:.0f} times as long on the processor, and at {min(sizes) // 1_000_000} million a whole fit
+{first["processor"]["fit"] / first["card"]["fit"]:.0f} times. To copy {both // 1_000_000} million texts to the card and sort their words takes {one["upload"]:.1f} s, once; at {largest // 1_000_000} million texts the card
+held {sizes[largest]["peak"] / 1e9:.0f} GB. Kernels are compiled at their first use, once for a machine, which takes some seconds more. Reading and tokenising
+texts are not in these figures: [benchmarks](benchmarks.md)."""
     head, rest = PAGE.read_text("utf-8").split(MARKS[0])
     PAGE.write_text(f"{head}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}", encoding="utf-8")
 
@@ -161,10 +168,11 @@ def main() -> None:
     )
     parser.add_argument("command", choices=["run", "page"])
     parser.add_argument("path", type=Path, nargs="?", default=OUTCOMES)
+    parser.add_argument("--only", choices=["card", "processor"])
     parser.add_argument("--texts", type=int, nargs="*", default=ON_CARD)
     given = parser.parse_args()
     if given.command == "run":
-        run(given.path, tuple(given.texts))
+        run(given.path, tuple(given.texts), given.only)
     else:
         page(given.path)
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie.engines import Block, Engine, as_engine
+from coterie.engines import Block, Engine, as_engine, to_host
 from coterie.engines.base import pattern, scaled_columns
 from coterie.errors import InputError
 
@@ -38,7 +38,7 @@ def binary(X: Any) -> npt.NDArray[np.float64]:
 def document_frequency(X: Any, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
     """The number of texts that contain each term."""
     engine = as_engine(X, weights)
-    return engine.sum(lambda block: term_sums(block, block.weights))
+    return to_host(engine.sum(lambda block: term_sums(block, block.weights)))
 
 
 def idf(X: Any, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
@@ -48,7 +48,9 @@ def idf(X: Any, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]
     array([0.   , 0.693])
     """
     engine = as_engine(X, weights)
-    df, n_texts = engine.sum(lambda block: (term_sums(block, block.weights), block.weights.sum()))
+    df, n_texts = to_host(
+        engine.sum(lambda block: (term_sums(block, block.weights), float(block.weights.sum())))
+    )
     return np.log(n_texts / np.where(df > 0, df, max(n_texts, 1.0)), where=n_texts > 0, out=np.zeros_like(df))
 
 
@@ -75,10 +77,10 @@ def ncut(
         raise InputError(f"affinity must be 'inner' or 'cosine', got {affinity!r}")
     engine = as_engine(X, weights)
     if affinity == "inner":
-        degree = engine.sum(_degrees)
+        degree = to_host(engine.sum(_degrees))
     else:
         length = _power(document_frequency(engine), -0.5)
-        degree = length * engine.sum(lambda block: _degrees(block, length))
+        degree = length * to_host(engine.sum(lambda block: _degrees(block, length)))
     return _scaled(_power(degree, -0.5), scale)
 
 

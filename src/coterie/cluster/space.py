@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix, eye_array, vstack
 
 from coterie import weights as term_weights
 from coterie.cluster.texts import FLOAT, Floats
-from coterie.engines import Block, Engine
+from coterie.engines import Block, Engine, to_host
 from coterie.engines.base import scaled_columns, scaled_rows
 from coterie.engines.records import Records
 from coterie.linalg.rows import row_product, unit_dense, unit_rows
@@ -88,7 +88,8 @@ def learn_space(documents: Engine, dimensions: int) -> Space:
         tell("computing vectors", passes, _ITERATIONS + 1, "passes")
         passes += 1
         image = row_product(enriched, Q.astype(FLOAT))
-        return row_product(across, texts.sum(lambda block: _gram(block, image)))
+        total = to_host(texts.sum(lambda block: _gram(block, image)))
+        return row_product(across, total.astype(FLOAT, copy=False))
 
     vectors, _ = leading_vectors(product, len(idf), min(dimensions, len(idf)), _ITERATIONS)
     return Space(idf, idf[:, None] * row_product(enriched, vectors))

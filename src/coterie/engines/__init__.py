@@ -2,6 +2,7 @@
 
 from coterie.engines.base import Block, Engine
 from coterie.engines.cluster import Cluster
+from coterie.engines.device import to_host
 from coterie.engines.disk import DiskEngine, write_blocks
 from coterie.engines.executors import Workers, open_executor, ordered, workers_of
 from coterie.engines.gpu import GpuEngine
@@ -18,6 +19,7 @@ __all__ = [
     "as_engine",
     "open_executor",
     "ordered",
+    "to_host",
     "workers_of",
     "write_blocks",
 ]

@@ -85,6 +85,10 @@ class Engine(ABC):
         """
         return self if rows is None else rows
 
+    def here(self, array: Any) -> Any:
+        """An array where the sums of this engine are: on the card, if its blocks are."""
+        return array
+
 
 class Mapped(Engine):
     """The blocks of another engine, transformed by a function in every pass."""

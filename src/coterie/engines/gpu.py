@@ -85,7 +85,11 @@ class _Parked:
 
 
 class DeviceBlocks(Engine):
-    """Row blocks whose matrix and weights are on a card; results come back as arrays of the host."""
+    """Row blocks whose matrix and weights are on a card.
+
+    Sums stay there, for the next pass may need them; `to_host` brings them back. What `map` gives for each
+    block comes back at once.
+    """
 
     def __init__(self, blocks: Iterable[Block | _Parked], uploads: Uploads, threads: int | None = None):
         self.blocks, self.uploads, self.threads = list(blocks), uploads, threads
@@ -122,9 +126,13 @@ class DeviceBlocks(Engine):
 
     def sum(self, function: Callable[[Block], T], stage: str = "") -> T:
         """Add up `function(block)` on the card, in double precision."""
-        results = (widened(function(block)) for block in self._on_card())
-        total: T = to_host(tree_sum(self.told(results, stage)))
-        return total
+        return tree_sum(self.told((widened(function(block)) for block in self._on_card()), stage))
+
+    def here(self, array: Any) -> Any:
+        """A copy on the card."""
+        import cupy
+
+        return cupy.asarray(array)
 
     def mapped(self, change: Callable[[Block], Block]) -> Engine:
         """Changed blocks: changed once if all are on the card, else in every pass."""

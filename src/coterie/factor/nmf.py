@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie import weights as term_weights
-from coterie.engines import Block, Engine
+from coterie.engines import Block, Engine, to_host
 from coterie.engines.base import squared
 from coterie.errors import InputError, shown
 from coterie.estimator import Array, Documents, TopicEstimator, check_amount, check_choice, check_count
@@ -163,7 +163,7 @@ class NMF(TopicEstimator):
             U = self._multiply(rows, U)
         else:
             U = self._clip(rows, U) if self.solver == "clip" else self._descend(rows, U)
-        self.components_ = np.ascontiguousarray(U.T)
+        self.components_ = np.ascontiguousarray(to_host(U).T)
         self.n_iter_ = len(self.objective_)
 
     def _warn_of_zero(self, rows: Engine) -> None:
@@ -174,7 +174,7 @@ class NMF(TopicEstimator):
         """
         if self.loss != "euclidean" or self.unit_columns or self.l2 == 0:
             return
-        longest = float(np.sqrt(np.max(rows.sum(_squared_lengths), initial=0.0)))
+        longest = float(np.sqrt(np.max(to_host(rows.sum(_squared_lengths)), initial=0.0)))
         if not 0 < longest <= self.l2:
             return
         largest = float(term_vectors(rows, 1)[1][0])
@@ -201,7 +201,9 @@ class NMF(TopicEstimator):
         if self.init == "svd":
             return nonnegative_start(rows, self.n_topics)
         if self.init == "random":
-            entries, total = rows.sum(lambda block: (block.weights.sum() * block.X.shape[1], _total(block)))
+            entries, total = rows.sum(
+                lambda block: (float(block.weights.sum()) * block.X.shape[1], _total(block))
+            )
             level = np.sqrt(max(total, 0.0) / max(entries, 1.0) / self.n_topics)
             return level * np.abs(random.standard_normal((rows.n_terms, self.n_topics)))
         return random_rows(rows, self.n_topics, random).T
@@ -224,7 +226,7 @@ class NMF(TopicEstimator):
         The objective is that of the new U with the V it came from. At unit length, U no longer fits that V;
         it is then that of the V which follows from U.
         """
-        energy = rows.sum(_energy)
+        energy, U = rows.sum(_energy), rows.here(U)
         if self.unit_columns:
             U = _unit_columns(U)
         best, lowest = U, np.inf
@@ -338,8 +340,8 @@ def _sums(block: Block, V: Array) -> tuple[Array, Array]:
     return block.X.T @ weighted, V.T @ weighted
 
 
-def _unit_columns(U: Array) -> Array:
-    return np.ascontiguousarray(unit_dense(U.T).T)
+def _unit_columns(U: Any) -> Any:
+    return unit_dense(U.T).T.copy()
 
 
 def _squared_lengths(block: Block) -> Array:

@@ -34,14 +34,14 @@ _ENTRIES_TOGETHER = 1 << 22
 
 def inverse(gram: Array, l2: float) -> Array:
     """``(G + λI)⁻¹``; where that does not exist, the pseudo-inverse."""
-    values, vectors = np.linalg.eigh(gram + l2 * np.eye(len(gram)))
+    values, vectors = np.linalg.eigh(gram + l2 * np.asarray(np.eye(len(gram)), like=gram))
     kept = values > _RANK_TOLERANCE * max(values[-1], 0.0)
     return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
 
 
 def clipped(A: Any, gram: Array, l2: float) -> Any:
     """Least squares with negative entries set to zero, ``max(A (G + λI)⁻¹, 0)``."""
-    solution = np.asarray(inverse(gram, l2), dtype=A.dtype, like=A)
+    solution = np.asarray(inverse(gram, l2), like=A)
     return in_parts(A, lambda part: np.maximum(part @ solution, 0.0))
 
 

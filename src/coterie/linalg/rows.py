@@ -38,7 +38,7 @@ def unit_rows(matrix: csr_matrix) -> csr_matrix:
 def unit_dense(rows: Floats) -> Floats:
     """Rows of an array scaled to unit length; a row of zeros stays."""
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    unit: Floats = np.divide(rows, length, where=length > 0, out=np.zeros_like(rows))
+    unit: Floats = rows / np.where(length > 0, length, np.ones_like(length))
     return unit
 
 

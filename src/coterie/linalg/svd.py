@@ -41,7 +41,7 @@ def leading_vectors(
     order = np.argsort(-values, kind="stable")[:rank]
     values = np.maximum(values[order], 0.0)
     vectors = Q @ rotation[:, order]
-    vectors[:, values <= 1e-12 * max(values.max(initial=0.0), 1e-300)] = 0.0
+    vectors[:, values <= 1e-12 * max(float(values[:1].sum()), 1e-300)] = 0.0  # the first is the largest
     return _padded(vectors, rank), _padded(np.sqrt(values)[None, :], rank)[0]
 
 
