@@ -10,7 +10,7 @@ import mmap
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ import numpy.typing as npt
 from coterie.storage.files import faults_reported
 
 Array = npt.NDArray[Any]
+
+#: Rows that are looked up before pages are let go.
+_TOGETHER = 2_048
 
 
 class Records(ABC):
@@ -129,12 +132,49 @@ def _borrowed(path: Path, n_rows: int, dtype: np.dtype[Any]) -> FileRecords:
     return records
 
 
+def portions(array: Array, rows: Array) -> Iterator[tuple[Array, Array]]:
+    """Rows to look up in an array, some at a time: their places among all, and their numbers.
+
+    Of a file that is mapped into memory, the system keeps what was looked at and fifteen pages around it, so
+    ten thousand rows here and there can be all of it. Rows come in the order of the file, and its pages are
+    let go in between.
+    """
+    if next(_mappings(array), None) is None:
+        yield np.arange(len(rows)), rows
+        return
+    order = np.argsort(rows, kind="stable")
+    for start in range(0, len(order), _TOGETHER):
+        at = order[start : start + _TOGETHER]
+        yield at, rows[at]
+        forget(array)
+
+
+def taken(array: Array, rows: Array) -> Array:
+    """``array[rows]``, which leaves nothing of a mapped file in memory.
+
+    >>> taken(np.array([5, 6, 7]), np.array([2, 0])).tolist()
+    [7, 5]
+    """
+    if next(_mappings(array), None) is None:
+        return array[rows]
+    found = np.empty((len(rows), *array.shape[1:]), dtype=array.dtype)
+    for at, some in portions(array, rows):
+        found[at] = array[some]
+    return found
+
+
 def forget(array: Array) -> None:
     """Let the pages of a file go, if an array is a part of one that is mapped into memory."""
+    for mapped in _mappings(array):
+        _advise(mapped, "MADV_DONTNEED")
+
+
+def _mappings(array: Any) -> Iterator[Any]:
+    """The files that are mapped into memory, as arrays, of which an array is a part."""
     while array is not None:
         if isinstance(array, np.memmap):
-            _advise(array, "MADV_DONTNEED")
-        array = getattr(array, "base", None)  # type: ignore[assignment]
+            yield array
+        array = getattr(array, "base", None)
 
 
 def _advise(mapped: Any, advice: str) -> None:

@@ -184,12 +184,13 @@ def _map(facts: Facts) -> dict[str, Any]:
     texts = [facts.texts[int(row)] for row in facts.points]
     short, kept = within(texts, POINT_BYTES, POINT_CHARACTERS)
     rows = facts.points[:kept]
-    x, y = np.round(_STEPS * facts.scores.position[rows].astype(np.float64)).astype(np.int64).T
+    said = facts.scores.at(rows)
+    x, y = np.round(_STEPS * said.position.astype(np.float64)).astype(np.int64).T
     return {
         "x": x.tolist(),
         "y": y.tolist(),
-        "topic": facts.numbers[facts.scores.topic[rows]].tolist(),
-        "confidence": np.round(100 * facts.scores.confidence[rows]).astype(np.int64).tolist(),
+        "topic": facts.numbers[said.topic].tolist(),
+        "confidence": np.round(100 * said.confidence).astype(np.int64).tolist(),
         "texts": short,
         "known": facts.sums.known_rows,
         "extent": [round(_STEPS * value) for value in facts.map.landmarks.extent],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from coterie.engines.records import forget
+from coterie.engines.records import forget, taken
 from coterie.report.checks import UNSURE
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Facts:
         """The texts of all rows that are shown, as the first of each was written."""
         border = [row for rows in self.borderline for row in rows]
         rows = np.unique([self.sums.most_frequent, *border, *self.points.tolist()])
-        numbers = self.collection.first[rows]
+        numbers = taken(self.collection.first, rows)
         texts = self.collection.texts.at(np.unique(numbers))
         return {int(row): texts[int(number)] for row, number in zip(rows, numbers, strict=True)}
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from coterie.embeddings import Vectors
-from coterie.engines.records import forget
+from coterie.engines.records import forget, taken
 from coterie.map.file import write_map
 from coterie.progress import tell
 from coterie.report import write_report
@@ -130,14 +130,14 @@ def _write_assignments(
     with ParquetWriter(staging / TABLE) as table, CsvWriter(staging / SHEET) as sheet:
         for rows in tables:
             some, copies = np.unique(collection.corpus.rows[start : start + len(rows)], return_inverse=True)
-            answers = assignments(model, scores.at(some), typos.at(some)).polars().rename(info["columns"])
+            said = scores.at(some)
+            answers = assignments(model, said, typos.at(some)).polars().rename(info["columns"])
             whole = rows.hstack(answers[copies])
             table.write(whole)
             sheet.write(whole)
             digest.add(whole)
-            counted.add(numbers[scores.topic[some]][copies], rows)
+            counted.add(numbers[said.topic][copies], rows)
             start += len(rows)
-            forget(scores.topic)
             forget(collection.corpus.rows)
             tell("writing assignments", start, model.n_texts_, "texts")
     return counted.tally(), digest.hexdigest()
@@ -146,8 +146,7 @@ def _write_assignments(
 def _positions(rows: npt.NDArray[Any], scores: Scores) -> Iterator[npt.NDArray[np.float32]]:
     """Where texts lie on the map, some at a time."""
     for start in range(0, len(rows), _ROWS):
-        yield scores.position[rows[start : start + _ROWS]]
-        forget(scores.topic)
+        yield taken(scores.position, rows[start : start + _ROWS])
         forget(rows)
 
 

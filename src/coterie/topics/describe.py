@@ -421,8 +421,9 @@ def _distinctiveness(counts: Array, terms: tuple[Ints, ...]) -> Array:
 def typical_texts(reading: Reading, description: Description, scores: Scores) -> tuple[Ints, ...]:
     """Rows of typical texts of each topic: confident, near its centre, and different from each other."""
     sample, centers = reading.sample, description.centers
-    sure = np.array(scores.confidence[sample.rows])
-    pinned = scores.note[sample.rows] == PINNED  # their confidence does not come from their words
+    said = scores.at(sample.rows)
+    sure = said.confidence
+    pinned = said.note == PINNED  # their confidence does not come from their words
     sure[pinned] = description.confidence.of(
         sample.memberships[pinned], sample.vectors[pinned], sample.n_words[pinned]
     )

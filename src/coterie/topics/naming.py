@@ -20,6 +20,7 @@ import numpy as np
 from coterie.cluster.wording import distinctive
 from coterie.corpus.sequences import Sequences
 from coterie.corpus.vectorizer import Vectorizer
+from coterie.engines.records import taken
 from coterie.text.filler import Filler, filler
 from coterie.topics.collection import Collection
 from coterie.topics.describe import Description
@@ -150,7 +151,7 @@ def _sample(
     stop_words = sorted(vectorizer.analyzer().all_stop_words())
     passable = np.array([word not in words.breaking for word in stop_words], dtype=bool)
     tokens = Tokens.of(texts, wording.usable[: vectorizer.phrases_.n_terms], passable)
-    return Sample(rows, texts, tokens, topics[rows].astype(np.int64)), np.concatenate(weights)
+    return Sample(rows, texts, tokens, taken(topics, rows).astype(np.int64)), np.concatenate(weights)
 
 
 # --- the best phrases of each topic

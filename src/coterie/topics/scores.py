@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.engines.records import portions
 from coterie.topics.reshape import Array, Ints
 from coterie.topics.scorer import NONE, Scored, Scorer
 
@@ -72,8 +73,15 @@ class Scores:
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
     def at(self, rows: Any) -> Scores:
-        """Some of the texts."""
-        return Scores(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+        """Some of the texts: a slice, or numbers."""
+        columns = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if isinstance(rows, slice):
+            return Scores(**{name: column[rows] for name, column in columns.items()})
+        found = {n: np.empty((len(rows), *column.shape[1:]), column.dtype) for n, column in columns.items()}
+        for at, some in portions(self.topic, rows):
+            for name, column in columns.items():
+                found[name][at] = column[some]
+        return Scores(**found)
 
 
 @dataclass(frozen=True)

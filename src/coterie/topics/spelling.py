@@ -13,6 +13,7 @@ import polars as pl
 
 from coterie.corpus.sequences import Sequences
 from coterie.corpus.vectorizer import Vectorizer
+from coterie.engines.records import taken
 from coterie.text import tokens as text_tokens
 from coterie.text.filler import Filler
 from coterie.text.unspaced import CHARACTER
@@ -59,7 +60,7 @@ def spellings(
     ]
     found = [begin for some in begins for begin in some]
     needed = np.unique(tokens.row[np.concatenate(found)]) if found else np.zeros(0, dtype=np.int64)
-    numbers = collection.first[sample.rows[needed]]
+    numbers = taken(collection.first, sample.rows[needed])
     originals = collection.texts.at(numbers)
     counted = vectorizer.counted_texts(pl.Series([originals[int(n)] for n in numbers], dtype=pl.String))
     raw = text_tokens.prepare(counted).str.replace_all(" {2,}", " ")
