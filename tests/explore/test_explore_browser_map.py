@@ -108,21 +108,37 @@ def test_a_name_on_the_map_chooses_its_topic_and_empty_ground_takes_it_back(show
     wait_total(page, "1,517 texts")
 
 
-def test_names_stand_where_they_belong_whatever_arrives_first(show):
+class Held:
+    """Requests that wait until they are released."""
+
+    def __init__(self):
+        self.routes, self.released = [], False
+
+    def hold(self, route):
+        if self.released:
+            route.continue_()
+        else:
+            self.routes.append(route)
+
+    def release(self):
+        assert self.routes
+        self.released = True
+        for route in self.routes:
+            route.continue_()
+
+
+def test_names_stand_where_they_belong_whatever_arrives_first(show, served):
     """Points before names of groups, as on most machines, or after them, as on busy ones."""
     named = "!document.querySelector('.map-names[aria-busy]')"
     dotted = "!document.querySelector('#map.waiting')"
     found = []
     for late, early in (("**/map?*", named), ("**/map/names*", dotted)):
-        page, held = show("/"), []
-        page.route(late, lambda route, held=held: held.append(route))
-        page.goto(f"{page.url}?run=tickets")
+        page, held = show("/"), Held()
+        page.route(late, held.hold)
+        page.goto(f"{served.origin}/?run=tickets")
         until(page, f"{early} && document.querySelector('.map-name')")
         drawn(page)
-        page.unroute(late)
-        assert held
-        for route in held:
-            route.continue_()
+        held.release()
         settled(page)
         found.append(
             page.eval_on_selector_all(

@@ -1,6 +1,6 @@
 // Names over the map, as elements: groups from far, topics, words of the neighbourhood closer, texts at last.
 import { bdi, cut, h } from "./dom.js";
-import { Crowd, fromFar, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
+import { Crowd, fromFar, leader, LEADING, placeNames, ringsOf, typeSizes, wrapped } from "./map-layout.js";
 
 // from which zoom on words of each level stand there; topics come smaller beside them
 const WORDS = [2.2, 4.5, 10], GROUPS = 1.7, GROUP = 16.5, FAR = 1.3; // closer than FAR all topics are named beside groups
@@ -111,8 +111,10 @@ export class Names {
   wanted(view, chosen, narrow) {
     const { zoom } = view, { topics } = this, groups = this.over || this.groups, sizes = typeSizes(topics, view);
     const named = topics.map((topic, at) => ({ kind: "topic", key: `t${topic.id}`, topic: at, spot: topic.at, lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)),
-      size: sizes[at], far: narrow ? 4 : 6 }));
-    const first = chosen < 0 ? [] : [named[chosen]], largest = named.filter((_, at) => at !== chosen && topics[at].size).sort((a, b) => topics[b.topic].size - topics[a.topic].size);
+      size: sizes[at] }));
+    const bySize = [...named].sort((a, b) => topics[b.topic].size - topics[a.topic].size);
+    bySize.forEach((name, rank) => { name.far = ringsOf(rank, narrow); });
+    const first = chosen < 0 ? [] : [named[chosen]], largest = bySize.filter(({ topic }) => topic !== chosen && topics[topic].size);
     const others = this.over ? [] : this.far(view) ? largest.slice(0, fromFar(view, narrow).topics) : largest;
     const above = this.over || zoom < GROUPS ? groups.map((group, at) => ({ kind: "group", key: `g${at}`, topic: -1, spot: group.at, lines: wrapped(group.label.toUpperCase(), narrow ? 14 : 24), size: narrow ? 13 : GROUP, far: 4, middle: true })) : [];
     const texts = this.texts.map((one) => ({ kind: "text", key: `x${one.row}`, topic: -1, spot: one.at, lines: wrapped(cut(one.text, 110), 40), size: 11.5 }));

@@ -6,7 +6,7 @@ const CELL = 6, RINGS = [0, 0.9, 1.6, 2.5, 3.6, 5, 7, 9.5, 12.5], WAYS = 16, COV
 // a name may lie over so much of the points of other topics: a stray one, not a cluster
 const OTHERS = 0.1, HIDDEN = 10;
 // names of groups have this room around them, and so many pixels of the map go to each topic named beside them
-const ROOM = 9, SEEN_FROM_FAR = { wide: 36000, narrow: 60000 };
+const ROOM = 9, LARGEST = 8, SEEN_FROM_FAR = { wide: 36000, narrow: 60000 };
 
 /** Points on the screen, counted in cells: tells how much of a box is covered with them, and with those of which topics. */
 export class Crowd {
@@ -116,6 +116,11 @@ export function typeSizes(topics, view) {
   const room = Math.sqrt((view.width * view.height) / Math.max(topics.length, 8)) * between(view.zoom, 1, 2);
   const least = between(room / 11, 10, 12), largest = between(room / 7, 12, 20);
   return topics.map(({ size }) => Math.round(2 * (least + (largest - least) * Math.sqrt(size / most))) / 2);
+}
+
+/** How many rings around a topic are tried for its name; `rank` is 0 for the largest. A line leads from far away rather than that a large topic has no name. */
+export function ringsOf(rank, narrow) {
+  return narrow ? 4 : rank < LARGEST ? RINGS.length : 6;
 }
 
 /** The line from the edge of a name to what it names. */

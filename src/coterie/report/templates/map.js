@@ -1,7 +1,7 @@
 // The map: texts as points, topics by name. Nothing is fetched, and nothing moves by itself.
 import { topics } from "./content.js";
 import { cut } from "./dom.js";
-import { Crowd, fromFar, leader, LEADING, placeNames, typeSizes, wrapped } from "./map-layout.js";
+import { Crowd, fromFar, leader, LEADING, placeNames, ringsOf, typeSizes, wrapped } from "./map-layout.js";
 import { drawShading, shading } from "./map-shade.js";
 import { View } from "./map-view.js";
 
@@ -97,7 +97,7 @@ export class TopicMap {
     const width = (line, size) => { brush.font = font(size); return brush.measureText(line).width; };
     const sizes = typeSizes(topics, view);
     const names = topics.map((topic, at) => ({ topic: at, at: view.screen(...topic.at), size: sizes[at],
-      lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)), far: narrow ? 4 : 6 }));
+      lines: wrapped(topic.label, narrow ? 14 : 22).map((line) => cut(line, 40)), far: ringsOf(at, narrow) })); // the largest topic comes first
     if (this.chosen >= 0) names.unshift(...names.splice(this.chosen, 1));
     const areas = this.groups || this.points.groups || [], far = areas.length && (this.groups || view.zoom < FAR) ? fromFar(view, narrow) : null; // older reports have no groups
     if (this.groups && this.chosen < 0) far.topics = 0;
