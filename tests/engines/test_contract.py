@@ -1,6 +1,7 @@
 """What every engine has to keep. A new engine joins by adding a way to make it to `ENGINES`."""
 
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, issparse, random
 
-from coterie.engines import Block, DiskEngine, MemoryEngine, as_engine, write_blocks
+from coterie.engines import Block, DiskEngine, GpuEngine, MemoryEngine, as_engine, write_blocks
 from coterie.errors import InputError
 
 
@@ -31,7 +32,14 @@ def on_disk(blocks, tmp_path, threads):
     return DiskEngine(tmp_path, threads)
 
 
+def beside_a_card(blocks, tmp_path, threads):
+    return GpuEngine(MemoryEngine(blocks, threads))
+
+
 ENGINES = [in_memory, on_disk]
+with suppress(InputError):  # where there is a card
+    GpuEngine(as_engine(np.eye(2)))
+    ENGINES.append(beside_a_card)
 SIZES = [3, 0, 5, 1, 8, 2]
 
 
