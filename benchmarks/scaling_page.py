@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from scaling import OUTCOMES, OVERHEAD, PAIRS
@@ -190,7 +191,7 @@ def page(outcomes: list[dict[str, Any]]) -> str:
     parts = [
         "## Measured",
         f"Titles of `reddit`, recombined so that hardly any text occurs twice, {large['topics']} topics, `--memory 2GB`, on {large['cores']} cores; Parquet files to a whole run "
-        "folder, one fit after another on a quiet machine. Seconds of processors are those of all threads and workers together. Peaks are "
+        "folder, one fit after another. Seconds of processors are those of all threads and workers together. Peaks are "
         "of the resident set of the process that was started, with and without files that are mapped into memory.",
         fits(outcomes),
         f"From {millions(small['texts'])} to {millions(large['texts'])} texts the time grows with exponent {exponent:.2f}, and "
@@ -209,7 +210,7 @@ def page(outcomes: list[dict[str, Any]]) -> str:
             model(threads[0], threads[1], threads[-1]),
         ]
     parts += ["### A billion texts, on paper", billion(outcomes)]
-    parts += ["### What the tree and shared arrays cost on one machine", overhead()]
+    parts += ["### What the tree and shared arrays cost on one machine", overhead(threads[0])]
     return "\n\n".join(parts)
 
 
@@ -233,9 +234,10 @@ def pairs() -> str:
     )
 
 
-def overhead() -> str:
+def overhead(fit: dict[str, Any]) -> str:
     measured = json.loads(OVERHEAD.read_text("utf-8"))
     plain = measured["seconds"]["one after another"]
+    share = stage(fit, "computing vectors", "seconds") / fit["seconds"]
     rows = [
         [name, f"{seconds:.2f}", f"{seconds / plain:.2f}"] for name, seconds in measured["seconds"].items()
     ]
@@ -243,6 +245,8 @@ def overhead() -> str:
         f"One pass for vectors over {millions(measured['texts'])} texts in {measured['blocks']} blocks of a folder, with one thread: sums of blocks added one after "
         f"another, in the tree, and in the tree by one worker process, to which arrays are handed as files. Medians of {measured['rounds']} rounds in turn.\n\n"
         + table(["sums", "seconds", "ratio"], rows)
+        + f"\n\nSums are largest in these passes, which take {share:.0%} of the fit of {millions(fit['texts'])} texts: the tree costs that fit about "
+        f"{share * (measured['seconds']['tree'] / plain - 1):.1%}."
     )
 
 
@@ -259,15 +263,15 @@ def _beside(threads: list[dict[str, Any]], others: list[dict[str, Any]]) -> str:
         for one in others
         if one["texts"] in by_size
     ]
-    for engine in dict.fromkeys(one["engine"] for one in others):
-        some = [one for one in others if one["engine"] == engine]
-        if len(some) > 1:
-            said.append(
-                f"With {name_of(some[0])}, the process that was started takes {some[-1]['own'] - some[0]['own']:+,.0f} MB of its own, and "
-                f"{some[-1]['peak'] - some[0]['peak']:+,.0f} MB with mapped files, from {millions(some[0]['texts'])} to "
-                f"{millions(some[-1]['texts'])} texts; {some[-1]['terms'] - some[0]['terms']:+,} terms."
-            )
-    return " ".join(said)
+    said.append("Memory grows with the terms, not with the texts:")
+    for engine in dict.fromkeys(one["engine"] for one in [*others, *threads]):
+        some = [one for one in [*others, *threads] if one["engine"] == engine]
+        said += [
+            f"with {name_of(less)}, from {millions(less['texts'])} to {millions(more['texts'])} texts, the process that was started takes "
+            f"{more['own'] - less['own']:+,.0f} MB of its own for {more['terms'] - less['terms']:+,} terms;"
+            for less, more in pairwise(some)
+        ]
+    return " ".join(said).rstrip(";") + "."
 
 
 def main() -> None:
