@@ -32,6 +32,7 @@ BROUGHT = {
     "corpus": {"pandas"},
     "frames": {"pandas"},
     "spark": {"pyspark", "pyarrow"},  # in the extra of that name, too large for the setup
+    "engines": {"cupy"},  # in the extras gpu12 and gpu13, which exclude each other and need a card
 }
 #: Runs commands with only the wheel and what it needs, one after another; prints how each ended.
 COMMANDS = """
