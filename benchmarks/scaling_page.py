@@ -263,15 +263,23 @@ def _beside(threads: list[dict[str, Any]], others: list[dict[str, Any]]) -> str:
         for one in others
         if one["texts"] in by_size
     ]
-    said.append("Memory grows with the terms, not with the texts:")
-    for engine in dict.fromkeys(one["engine"] for one in [*others, *threads]):
-        some = [one for one in [*others, *threads] if one["engine"] == engine]
+    said.append("Memory of the process that was started grows with the terms, not with the texts:")
+    every = [*threads, *others]
+    for way in dict.fromkeys(map(name_of, every)):
         said += [
-            f"with {name_of(less)}, from {millions(less['texts'])} to {millions(more['texts'])} texts, the process that was started takes "
-            f"{more['own'] - less['own']:+,.0f} MB of its own for {more['terms'] - less['terms']:+,} terms;"
-            for less, more in pairwise(some)
+            f"with {way}, from {millions(less['texts'])} to {millions(more['texts'])} texts, it uses {_more(more['own'] - less['own'], 'MB')} of its own "
+            f"and has {_more(more['terms'] - less['terms'], 'terms')};"
+            for less, more in pairwise([one for one in every if name_of(one) == way])
         ]
     return " ".join(said).rstrip(";") + "."
+
+
+def _more(change: float, unit: str) -> str:
+    return (
+        f"{abs(change):,.0f} {unit} {'more' if change >= 0 else 'less'}"
+        if unit == "MB"
+        else f"{change:,.0f} more {unit}"
+    )
 
 
 def main() -> None:

@@ -167,8 +167,8 @@ def _on_card(block: Block | _Parked, uploads: Uploads) -> Block:
         return Block(rows, cupy.asarray(block.weights, dtype=np.float32), block.start)
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise InputError(
-            f"{block.X.shape[0]:,} rows with {block.X.nnz:,} entries do not fit on the card; pass a smaller "
-            "memory, close what else uses the card, or leave out the engine gpu"
+            f"{block.X.shape[0]:,} rows with {block.X.nnz:,} entries do not fit into the memory of the card; "
+            "close other programs that use it, pass a smaller memory=…, or fit without GpuEngine"
         ) from error
 
 
@@ -197,7 +197,7 @@ def _usable_memory() -> int:
     try:
         import cupy
     except ImportError as error:
-        raise InputError(f"the engine gpu needs CuPy: {_INSTALL}") from error
+        raise InputError(f"GpuEngine needs CuPy: {_INSTALL}") from error
     try:
         free, _ = cupy.cuda.runtime.memGetInfo()
     except Exception as error:  # CuPy has an error of its own for each library of the driver
