@@ -259,7 +259,7 @@ def _exponent(small: dict[str, Any], large: dict[str, Any]) -> float:
 def _beside(threads: list[dict[str, Any]], others: list[dict[str, Any]]) -> str:
     by_size = {one["texts"]: one for one in threads}
     said = [
-        f"At {millions(one['texts'])} texts {name_of(one)} take {one['seconds'] / by_size[one['texts']]['seconds']:.2f} times as long as {name_of(by_size[one['texts']])}."
+        f"At {millions(one['texts'])} texts {name_of(one)} take{'s' if one['workers'] == 1 else ''} {one['seconds'] / by_size[one['texts']]['seconds']:.2f} times as long as {name_of(by_size[one['texts']])}."
         for one in others
         if one["texts"] in by_size
     ]
